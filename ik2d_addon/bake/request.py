@@ -16,7 +16,7 @@ from ..rig.chain.chain import RigChain, read_chain
 from ..rig.chain.dependencies import Movers
 from ..rig.chain.order import armatures_in_order, in_order, refuse_moved_target, refuse_shared
 from ..rig.chain.readable import in_words
-from ..rig.chain.renames import straighten
+from ..rig.chain.renames import needed_chain, straighten
 from ..rig.pose.measures import channels_at_rest
 from ..rig.scene.bone_constraints import reaching_of, with_other_controls
 from ..rig.scene.missing_inputs import with_inputs_checked
@@ -373,23 +373,13 @@ def _chosen(armature: bpy.types.Object, names: Sequence[str] | None) -> list[bpy
                 )
             )
         return chosen
-    there = {chain.name: chain for chain in stored}
     chosen = []
     for name in list(names):
         if not isinstance(name, str):
             raise IK2DError(f"chains takes a list of names, and {name!r} is none")
-        if name not in there:
-            known = ", ".join(f"'{chain.name}'" for chain in stored) or "none"
-            raise IK2DError(
-                say(
-                    "'{armature}' has no chain '{name}'; its chains are: {known}",
-                    armature=armature.name,
-                    name=name,
-                    known=known,
-                )
-            )
-        if there[name] not in chosen:
-            chosen.append(there[name])
+        chain = needed_chain(armature, name)
+        if chain not in chosen:
+            chosen.append(chain)
     if not chosen:
         raise IK2DError("No chain is named; name one or more")
     return chosen

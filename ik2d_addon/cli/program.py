@@ -13,12 +13,11 @@ from .commands import check, gather, list_chains, native, plant
 from .commands.bake import bake_file
 from .commands.several_files import bake_each
 from .console import complain, streams_open
+from .exit_codes import BAD_INPUT, UNEXPECTED
 from .files import reports
 from .files.outputs import jobs_for, named_after
 from .parser import EACH_WRITTEN, parsed
 from .signals import Interrupted, heeded
-
-EXIT_BAD_INPUT, EXIT_UNEXPECTED = 2, 3
 
 
 def run(arguments: Sequence[str], *, opens_scene: bool = False) -> int:
@@ -31,10 +30,10 @@ def run(arguments: Sequence[str], *, opens_scene: bool = False) -> int:
             return _do(parsed(arguments, opens_scene), opens_scene)
         except IK2DError as error:
             complain(f"ik2d: error: {error}")
-            return EXIT_BAD_INPUT
+            return BAD_INPUT
         except UnicodeDecodeError as error:
             complain(f"ik2d: error: {in_words(error)}")
-            return EXIT_BAD_INPUT
+            return BAD_INPUT
         except Interrupted as interrupted:
             complain("ik2d: interrupted; nothing is changed")
             return interrupted.exit_code
@@ -46,7 +45,7 @@ def run(arguments: Sequence[str], *, opens_scene: bool = False) -> int:
             if "--debug" in arguments:
                 for line in traceback.format_exc().splitlines():
                     complain(line)
-            return EXIT_UNEXPECTED
+            return UNEXPECTED
 
 
 def _do(options: argparse.Namespace, opens_scene: bool) -> int:

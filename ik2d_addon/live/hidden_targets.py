@@ -6,9 +6,9 @@ from mathutils import Matrix, Vector
 
 from ..core import IK2DError
 from ..core.words import noted, say
-from ..rig.animation.bone_channels import rotation_property
 from ..rig.animation.versions import existing_fcurves, plays
 from ..rig.chain.dependencies import Node
+from ..rig.scene.at_time import Animated, local_matrix
 
 
 def is_unseen(target: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
@@ -61,24 +61,18 @@ def place_by_curves(node: Node, name: str, scene: bpy.types.Scene, depsgraph: bp
                 where=noted("renders") if depsgraph.mode == 'RENDER' else noted("viewports"),
             )
         )
-    place = target.location + target.delta_location
-    for curve in existing_fcurves(target):
-        if curve.data_path == "location" and plays(target, curve):
-            index = curve.array_index
-            place[index] = curve.evaluate(scene.frame_current_final) + target.delta_location[index]
-    return place
+    return _matrix_by_curves(target, scene).translation
 
 
 def turn_by_curves(target: bpy.types.Object, scene: bpy.types.Scene) -> Matrix:
-    """Return the axes (3 x 3) of a target by its rotation and its F-Curves."""
-    mode = target.rotation_mode
-    values = getattr(target, rotation_property(mode))
-    values = Vector(values) if mode == 'AXIS_ANGLE' else values.copy()
-    for curve in existing_fcurves(target):
-        if curve.data_path == rotation_property(mode) and plays(target, curve):
-            values[curve.array_index] = curve.evaluate(scene.frame_current_final)
-    mirrored = Matrix.Diagonal(target.scale)
-    if mode == 'QUATERNION':
-        return target.delta_rotation_quaternion.to_matrix() @ values.normalized().to_matrix() @ mirrored
-    turned = Matrix.Rotation(values[0], 3, values[1:]) if mode == 'AXIS_ANGLE' else values.to_matrix()
-    return target.delta_rotation_euler.to_matrix() @ turned @ mirrored
+    """Return the axes (3 x 3) of a target by its rotation, its scale and its F-Curves."""
+    return _matrix_by_curves(target, scene).to_3x3()
+
+
+def _matrix_by_curves(target: bpy.types.Object, scene: bpy.types.Scene) -> Matrix:
+    curves: list[bpy.types.FCurve] = list(existing_fcurves(target))
+    animated: Animated = {}
+    for number, curve in enumerate(curves):
+        if plays(target, curve) and not curve.is_empty:
+            animated.setdefault(curve.data_path, []).append((curve.array_index, number))
+    return local_matrix(target, animated)(curves, scene.frame_current_final)

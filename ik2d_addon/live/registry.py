@@ -15,7 +15,7 @@ from ..core.words import say
 from ..rig.chain.chain import RigChain, pose_bones_of
 from ..rig.chain.fingerprint import fingerprint
 from ..rig.chain.order import in_rounds, refuse_shared
-from ..rig.chain.renames import bones_of
+from ..rig.chain.renames import bones_of, why_linked, with_settings
 from ..rig.pose.swings import NEAR
 from ..rig.scene.bone_constraints import state_of_controls
 from ..rig.scene.rounding import reached_within
@@ -134,24 +134,16 @@ class Rigs:
 
 def live_settings() -> Iterator[tuple[bpy.types.Object, int, bpy.types.PropertyGroup]]:
     """Yield the armature, the index and the settings of each chain that is live and enabled."""
-    for ob in bpy.data.objects:
-        # Reading the settings of an object that has none makes some, so ask first.
-        if ob.type == 'ARMATURE' and ob.is_property_set("ik2d"):
-            for index, chain in enumerate(ob.ik2d.chains):
-                if chain.live and chain.enabled:
-                    yield ob, index, chain
+    for armature in with_settings(bpy.data.objects):
+        for index, chain in enumerate(armature.ik2d.chains):
+            if chain.live and chain.enabled:
+                yield armature, index, chain
 
 
 def _refuse(armature: bpy.types.Object) -> None:
     """Raise IK2DError for an armature whose pose cannot be written."""
-    if not armature.is_editable:
-        raise IK2DError(
-            say(
-                "'{armature}' is linked from another file; make a library override of it (Object > "
-                "Library Override > Make)",
-                armature=armature.name,
-            )
-        )
+    if reason := why_linked(armature):
+        raise IK2DError(reason)
     pose_bones_of(armature)
 
 

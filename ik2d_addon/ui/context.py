@@ -7,7 +7,7 @@ from bpy.types import Context, Object, PropertyGroup
 from ..core import IK2DError
 from ..core.words import say
 from ..rig.chain.fingerprint import followed_by
-from ..rig.chain.renames import chain_named
+from ..rig.chain.renames import needed_chain, why_linked, with_settings
 
 # The armature that was found last by one of its targets: the first one to check.
 _last_found = ""
@@ -52,11 +52,9 @@ def followers(scene: bpy.types.Scene, target: Object) -> list[Object]:
     if target.users < 2:  # its collection alone: a chain would be another user
         return []
     return [
-        ob
-        for ob in scene.objects
-        if ob.type == 'ARMATURE'
-        and ob.is_property_set("ik2d")  # reading the settings of one that has none makes some
-        and any(follows(chain, target) for chain in ob.ik2d.chains)
+        armature
+        for armature in with_settings(scene.objects)
+        if any(follows(chain, target) for chain in armature.ik2d.chains)
     ]
 
 
@@ -77,12 +75,9 @@ def named_chain(context: Context, name: str) -> PropertyGroup:
     Raises IK2DError where there is none.
     """
     armature = active_armature(context)
-    chain = chain_named(armature, name) if name else shown_chain(context)
+    chain = needed_chain(armature, name) if name else shown_chain(context)
     if chain is None:
-        missing = f"'{name}'" if name else say("to take")
-        raise IK2DError(
-            say("Armature '{armature}' has no chain {missing}", armature=armature.name, missing=missing)
-        )
+        raise IK2DError(say("Armature '{armature}' has no chain to take", armature=armature.name))
     return chain
 
 
@@ -96,13 +91,6 @@ def why_not_edit(context: Context) -> str:
     if armature.mode not in {'OBJECT', 'POSE'}:
         return say("Switch to Object Mode or Pose Mode")
     return ""
-
-
-def why_linked(armature: Object) -> str:
-    """Say that an armature is linked, so that its chains cannot be edited; "" where they can."""
-    if armature.is_editable:
-        return ""
-    return say("Armature '{armature}' is linked: make a library override of it first", armature=armature.name)
 
 
 def why_no_chain(context: Context) -> str:

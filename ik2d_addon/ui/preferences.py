@@ -9,10 +9,7 @@ from bpy.types import AddonPreferences
 from ..core.words import say
 from .keymaps import KEYMAP, SHORTCUTS, shown_items
 from .registration import registration
-from .settings.overlay import IK2D_PG_overlay, draw_colors, draw_parts
-
-# The extension's name; "" if the package runs from its source folder.
-EXTENSION = __package__.rpartition(".ik2d_addon")[0]
+from .settings.overlay import EXTENSION, IK2D_PG_overlay, draw_colors, draw_parts
 
 
 class IK2D_AP_preferences(AddonPreferences):

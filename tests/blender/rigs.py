@@ -364,6 +364,17 @@ def but_jumps(warnings: Sequence[str]) -> list[str]:
     return [warning for warning in warnings if " turns by " not in warning]
 
 
+def add_modifiers(curve: bpy.types.FCurve) -> None:
+    """Add an additive Built-in Function, an additive Generator and an Envelope with a point to an F-Curve."""
+    function, generator = (curve.modifiers.new(kind) for kind in ('FNGENERATOR', 'GENERATOR'))
+    function.use_additive, function.amplitude = True, 0.25
+    generator.use_additive, generator.coefficients = True, (0.125, 0.01)
+    points = curve.modifiers.new('ENVELOPE').control_points
+    points.add(5.0)
+    points.foreach_set("min", [-0.5])  # not point.min = -0.5: Blender may crash (copy_curve)
+    points.foreach_set("max", [0.75])
+
+
 def is_selected(pose_bone: bpy.types.PoseBone) -> bool:
     """Return whether a pose bone is selected."""
     if hasattr(pose_bone, "select"):  # 5.0 moved it here; the other branch goes with 4.5

@@ -340,7 +340,7 @@ class Animator:
             setattr(settings, name, self.random.random() < 0.7)
         self.press("target_path")
         armature, chains = draw.chains_seen(bpy.context, True)
-        figure = draw.figure_of(armature, draw.sights_of(armature, chains, {}), settings, GREY, 'METRIC')
+        figure = draw.figure_of(armature, draw.chain_views(armature, chains, {}), settings, GREY, 'METRIC')
         assert all(np.isfinite(place).all() for place, _words, _color in figure.labels)
 
     def do_make_native(self) -> None:

@@ -12,6 +12,7 @@ from stranger_rigs import LAST, limb_with_pole, limb_without_pole, played_joints
 from whole_rig import whole_rig
 
 from ik2d_addon.features.adopt import adopt
+from ik2d_addon.features.adopt.difference import compare_adopted
 from ik2d_addon.rig.animation.versions import existing_fcurves, select_bone
 
 # Parts of the limb's length: of a joint from where the IK had it; of the tip from its target, and from where
@@ -159,7 +160,7 @@ def test_the_way_to_solve_three_bones_is_the_one_nearest_to_the_ik_and_it_is_sai
             chain.property_unset(name)
         for name, value in way.items():
             setattr(chain, name, value)
-        adopt.compare_adopted(plan, names, scene)
+        compare_adopted(plan, names, scene)
         parts[words] = chain.adopted.part
         settings[words] = (chain.solver, chain.start_from, chain.root_turns_freely)
     nearest = min(parts, key=parts.get)

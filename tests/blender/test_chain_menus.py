@@ -5,8 +5,8 @@ import bpy
 import pytest
 from rigs import add_armature, add_chain, add_target
 
+from ik2d_addon.features.setup.chain_operators import chain_here
 from ik2d_addon.features.setup.copying import copy_settings
-from ik2d_addon.features.setup.menus import chain_here
 from ik2d_addon.rig.animation.versions import select_bone
 
 

@@ -10,8 +10,8 @@ from rigs import add_chain, animation_of, leg_with_target, press, stored_setting
 
 from ik2d_addon.bake import bake, check, solve
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.baking import missed_frames, results
 from ik2d_addon.features.baking import panels as baking_panels
-from ik2d_addon.features.baking import results
 from ik2d_addon.features.baking.staleness import changed_since
 from ik2d_addon.features.setup import lists, panels
 from ik2d_addon.ui.context import active_chain
@@ -120,7 +120,7 @@ def test_damaged_missed_frames_are_no_markers(text):
     chain.missed_frames = text
     words = "The missed frames that are noted on chain 'shin' are damaged; bake again"
     with pytest.raises(IK2DError, match=f"^{words}$"):
-        results.mark_frames(chain, bpy.context.scene)
+        missed_frames.mark_frames(chain, bpy.context.scene)
     with pytest.raises(RuntimeError, match=words):
         bpy.ops.ik2d.mark_frames(chain="shin")
     assert not len(bpy.context.scene.timeline_markers)

@@ -478,7 +478,7 @@ def test_a_linked_rig_is_refused(tmp_path):
     (linked,) = wanted.objects
     bpy.context.scene.collection.objects.link(linked)
     bpy.context.view_layer.objects.active = linked
-    refused(linked, "linked: make a library override")
+    refused(linked, "linked from another file; make a library override")
 
 
 def test_a_hidden_bone_is_refused():

@@ -10,8 +10,8 @@ from rigs import add_armature, add_chain, add_leg, leg_with_target
 
 from ik2d_addon.bake import solve
 from ik2d_addon.core import IK2DError, Status
+from ik2d_addon.features.setup.limits import take_limits
 from ik2d_addon.rig.chain.bone_limits import limits_of_bones
-from ik2d_addon.ui.settings.chain_list import take_limits
 from ik2d_addon.ui.settings.joint_list import joints_missing, sync_joints
 
 

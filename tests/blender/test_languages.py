@@ -6,8 +6,15 @@ from pathlib import Path
 
 import bpy
 import pytest
+from foot_rigs import plain_leg
+from rigs import leg_with_target
+from walkers import walker
 
+from ik2d_addon.chains import find_contacts
 from ik2d_addon.core.words import say, translate_by
+from ik2d_addon.features.drag.drag import Drag
+from ik2d_addon.features.native import make_native
+from ik2d_addon.features.overlay.contact_bars import contact_bars
 from ik2d_addon.ui import languages
 
 PACKAGE = Path(languages.__file__).resolve().parents[2]
@@ -80,6 +87,38 @@ def test_blender_shows_our_words(name, compress):
     finally:
         translate_by()
         view.language = 'en_US'
+
+
+@pytest.fixture
+def starred():
+    """Speak a language that has all our texts, each with a star before it."""
+    translate_by(lambda template: f"*{template}")
+    yield
+    translate_by()
+
+
+def test_the_outcome_of_a_drag_is_in_the_users_language(starred):
+    armature, _ = leg_with_target()
+    drag = Drag(bpy.context.scene, armature, armature.ik2d.chains[0])
+    drag.to((0.0, 0.0))
+    assert drag.outcome() == "*reached" and drag.has_reached
+    drag.to((9.0, 0.0))
+    assert drag.outcome().startswith("*out of reach by ") and not drag.has_reached
+
+
+def test_the_bars_of_contacts_are_named_in_the_users_language(starred):
+    made = walker()
+    find_contacts(made.armature)
+    bars = contact_bars(made.armature.ik2d.chains["shin.L"], bpy.context.scene)
+    assert [words for words, _ in bars.rows] == ["*Heel", "*Toes"]
+
+
+def test_names_of_objects_are_the_same_in_all_languages(starred):
+    leg = plain_leg()
+    before = set(bpy.data.objects)
+    make_native(leg.armature, leg.chain)
+    names = {ob.name for ob in set(bpy.data.objects) - before}
+    assert any(name.endswith("toe tip") for name in names) and not any("*" in name for name in names)
 
 
 def test_blender_translates_no_text_a_second_time():

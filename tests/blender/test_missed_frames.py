@@ -6,7 +6,7 @@ import pytest
 from rigs import add_chain, add_leg, add_target, evaluated_place, evaluated_tip, leg_with_target
 
 from ik2d_addon.bake import bake
-from ik2d_addon.features.baking.results import mark_frames, stored_runs
+from ik2d_addon.features.baking.missed_frames import mark_frames, stored_runs
 
 NEAR, FAR, FARTHEST = (0, -0.6, 0.6), (0, 0, -3), (0, 0, -4)
 

@@ -614,7 +614,7 @@ def linked_rig(path):
 @pytest.mark.parametrize("operator", EVERY)
 def test_on_a_linked_armature_every_operator_says_what_to_do(operator, rig_file):
     linked_rig(rig_file)
-    assert "Armature 'Rig' is linked: make a library override of it first" in refusal(operator)
+    assert "'Rig' is linked from another file; make a library override of it (Object >" in refusal(operator)
 
 
 @pytest.mark.slow

@@ -35,8 +35,8 @@ def figure(armature, *parts) -> Figure:
     for part in PARTS:
         setattr(settings, part, part in parts)
     bpy.context.view_layer.update()
-    sights = draw.sights_of(armature, list(armature.ik2d.chains), {})
-    return draw.figure_of(armature, sights, settings, GREY, 'METRIC')
+    views = draw.chain_views(armature, list(armature.ik2d.chains), {})
+    return draw.figure_of(armature, views, settings, GREY, 'METRIC')
 
 
 def points(figure: Figure) -> np.ndarray:

@@ -22,7 +22,7 @@ class Eye:
         self.right = aside / np.linalg.norm(aside)
         self.up = np.cross(self.right, self.ahead)
 
-    def chain_view(self, pixel):
+    def line_of_sight(self, pixel):
         """Return start and direction."""
         x, y = pixel[0] / 100.0, pixel[1] / 100.0
         if not self.perspective:

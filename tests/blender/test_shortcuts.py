@@ -8,7 +8,9 @@ import bpy
 import pytest
 from bl_ui.space_toolsystem_common import ToolSelectPanelHelper
 
-from ik2d_addon.ui import keymaps, preferences, toolbar
+from ik2d_addon.features.drag import tool
+from ik2d_addon.ui import keymaps
+from ik2d_addon.ui.settings import overlay
 
 # What Blender listens to with the mouse over a 3D View in Pose Mode.
 KEYMAPS = {
@@ -71,16 +73,16 @@ def tool_names():
 
 def test_the_tool_is_in_the_toolbar_once_and_goes_with_the_add_on():
     assert tool_names().count("ik2d.drag_tool") == 1
-    toolbar.unregister()
+    tool.unregister()
     assert "ik2d.drag_tool" not in tool_names()
-    toolbar.register()
+    tool.register()
     assert tool_names().count("ik2d.drag_tool") == 1
 
 
 def test_the_tools_icon_is_one_of_blender():
     icons = Path(bpy.utils.system_resource('DATAFILES')) / "icons"
-    assert (icons / f"{toolbar.IK2D_TL_drag.bl_icon}.dat").is_file()
+    assert (icons / f"{tool.IK2D_TL_drag.bl_icon}.dat").is_file()
 
 
 def test_the_preferences_belong_to_the_extension_alone():
-    assert preferences.EXTENSION == ""
+    assert overlay.EXTENSION == ""

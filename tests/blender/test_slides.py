@@ -22,8 +22,8 @@ from rigs import (
 
 from ik2d_addon.bake import BakeOptions, bake, check, solve
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.setup.limits import take_limits
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.ui.settings.chain_list import take_limits
 
 FRAMES = range(1, 25)
 CLOSE = 1e-5 * 6.25

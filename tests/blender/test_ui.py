@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from rigs import leg_with_target
 
 import ik2d_addon
-from ik2d_addon.features.baking import results
+from ik2d_addon.features.adopt import operators as adopt
+from ik2d_addon.features.baking import missed_frames
 from ik2d_addon.features.drag import operator as drag
 from ik2d_addon.features.overlay import limit_drag, panel, target_path
 from ik2d_addon.features.setup import chain_presets, menus, panels
@@ -100,10 +101,57 @@ def test_each_menu_of_blender_holds_ours_once(name, draw):
     assert len(functions) == 1
 
 
+# Found where they are of use alone: at a finding, on the chain of a bone, in the Render menu, in the list of
+# presets, at a joint of the overlay.
+NOT_IN_MENU = {"mend", "chain_activate", "lock_interface", "preset_apply", "preset_add", "limit_set"}
+
+
+class Entries:
+    """A layout that collects what a menu draws: operators and, with their own entries, other menus."""
+
+    def __init__(self):
+        self.names, self.menus = [], []
+
+    def operator(self, name, **_looks):
+        self.names.append(name)
+        return SimpleNamespace()
+
+    def menu(self, name):
+        self.menus.append(name)
+        draw(name, self)
+
+    def separator(self):
+        pass
+
+
+def draw(name, layout):
+    """Draw a menu of ours in a layout."""
+    next(cls for cls in MENUS if cls.bl_idname == name).draw(SimpleNamespace(layout=layout), bpy.context)
+
+
+def test_every_operator_is_in_the_menu_under_pose_where_f3_finds_it():
+    entries = Entries()
+    draw("IK2D_MT_menu", entries)
+    expected = {cls.bl_idname for cls in CLASSES if issubclass(cls, bpy.types.Operator)}
+    assert set(entries.names) == expected - {f"ik2d.{name}" for name in NOT_IN_MENU}
+    assert len(entries.menus) == 3
+
+
+def test_a_menu_goes_on_after_an_operator_of_a_feature_that_was_removed():
+    before, after = Entries(), Entries()
+    draw("IK2D_MT_menu", before)
+    bpy.utils.unregister_class(adopt.IK2D_OT_adopt)
+    try:
+        draw("IK2D_MT_menu", after)
+    finally:
+        bpy.utils.register_class(adopt.IK2D_OT_adopt)
+    assert after.names == [name for name in before.names if name != "ik2d.adopt"]
+
+
 @pytest.mark.parametrize("cls", OPERATORS, ids=lambda cls: cls.bl_idname)
 def test_operators_are_named_after_their_ids_and_undo(cls):
     assert cls.__name__ == "IK2D_OT_" + cls.bl_idname.removeprefix("ik2d.")
-    jumps_in_time = cls is results.IK2D_OT_worst_frame  # as Blender's own, one step to undo
+    jumps_in_time = cls is missed_frames.IK2D_OT_worst_frame  # as Blender's own, one step to undo
     follows_the_mouse = {'GRAB_CURSOR', 'BLOCKING'} if cls is drag.IK2D_OT_drag else set()
     undo = 'UNDO_GROUPED' if jumps_in_time else 'UNDO'
     assert cls.bl_options == {'REGISTER', undo, *follows_the_mouse}

@@ -28,10 +28,7 @@ FEATURES = {
     "adopt": ("native",),
     "plant": ("match", "pole", "baking"),
     "ccd_steps": ("drag", "baking"),
-    "setup": (
-        *("native", "match", "foot", "drag", "doctor", "overlay", "pole"),
-        *("baking", "adopt", "plant", "ccd_steps"),
-    ),
+    "setup": ("native", "match", "foot", "doctor", "pole", "baking", "adopt", "plant"),
 }
 # Files of a folder that one can take in at a glance, beside its __init__.
 MODULES = 14
@@ -191,6 +188,15 @@ def test_imports_inside_rig_point_down() -> None:
 
 def test_a_feature_imports_no_other_than_it_may() -> None:
     assert upwards(tuple(FEATURES), FEATURES.__getitem__, "features") == {}
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_a_feature_needs_all_others_that_it_may_import(name: str) -> None:
+    modules = [
+        other for path in (PACKAGE / "features" / name).rglob("*.py") for other in imported_modules(path)
+    ]
+    needed = {other[1] for other in modules if other[0] == "features"} - {name}
+    assert needed == set(FEATURES[name])
 
 
 def test_every_folder_of_rig_and_features_has_its_floor() -> None:

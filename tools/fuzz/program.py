@@ -13,7 +13,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 # One that takes so many seconds hangs; bakes of the samples take one or two.
 LIMIT = 60.0
-HUNG = -signal.SIGKILL
 
 
 @dataclass(frozen=True)

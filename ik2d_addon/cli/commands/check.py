@@ -10,11 +10,12 @@ import bpy
 from ...bake import BakeReport, check
 from ...core import IK2DError
 from ..console import complain
+from ..exit_codes import BAD_INPUT
 from ..files import files, reports, scene
 from ..files.outputs import Job, jobs_for, named_after
-from .bake import armatures_of, bake_options, baked, exit_code, names_wanted, tell
+from .bake import bake_options, baked, exit_code, tell
+from .one_file import armatures_of, names_wanted
 
-_WOULD_STOP = 2
 _VERB = "Nothing would stop a bake of"
 _LEFT_OUT = "Left out: "
 
@@ -31,7 +32,7 @@ def _checked(job: Job, options: argparse.Namespace) -> int:
     for problem in found:
         complain(f"ik2d: error: {job.scene}: {problem}")
     if found:
-        return _WOULD_STOP
+        return BAD_INPUT
     for report in done:
         tell(report, job.scene)
     return exit_code(done, options)

@@ -10,9 +10,8 @@ from typing import Any, TextIO
 
 from ...core import IK2DError
 from ..console import complain, say, stdout_to_stderr
+from ..exit_codes import BAD_INPUT, DONE, NOT_HELD
 from ..files import files, reports
-
-_GOOD, _OVER_MAX_ERROR, _BROKEN = 0, 1, 2
 
 
 def gather(options: argparse.Namespace) -> int:
@@ -26,7 +25,7 @@ def gather(options: argparse.Namespace) -> int:
     broken = [entry for entry in found if "problem" in entry]
     if broken:
         complain(f"ik2d: error: {len(broken)} of {len(found)} reports missing or broken")
-        return _BROKEN
+        return BAD_INPUT
     return _verdict(found, options)
 
 
@@ -135,4 +134,4 @@ def _verdict(found: Sequence[dict[str, Any]], options: argparse.Namespace) -> in
     for words, entries in broken.items():
         if entries:
             complain(f"ik2d: {words}: {', '.join(entry['file'] for entry in entries)}")
-    return _OVER_MAX_ERROR if any(broken.values()) else _GOOD
+    return NOT_HELD if any(broken.values()) else DONE

@@ -17,9 +17,9 @@ from ...rig.chain.chain import reading
 from ...rig.chain.native_state import acts
 from ...rig.scene.bone_constraints import other_controls, sentences
 from ..console import complain, say, stdout_to_stderr
+from ..exit_codes import BAD_INPUT, DONE
 from ..files import scene
 
-_GOOD, _NOT_READ = 0, 2
 _COLUMNS = ("chain", "enabled", "tip", "bones", "solver", "target")
 
 
@@ -35,7 +35,7 @@ def list_files(options: argparse.Namespace) -> int:
                 _print(entry)
     if lost:
         raise IK2DError(f"the list could not be written ({lost}); choose another place")
-    return _NOT_READ if any(not entry["read"] for entry in found) else _GOOD
+    return BAD_INPUT if any(not entry["read"] for entry in found) else DONE
 
 
 def _written(stdout: TextIO, text: str) -> str:

@@ -2,7 +2,7 @@
 """`ik2d native` of one file: chains become drivers, or drivers are removed, and the file is saved."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import bpy
 
@@ -10,13 +10,13 @@ from ...core import IK2DError
 from ...features.native import make_native, remove_native
 from ...features.native.changes import acts_as_set
 from ...rig.chain.native_state import is_native
+from ...rig.chain.renames import needed_chain
 from ..console import complain, say
+from ..exit_codes import DONE
 from ..files import scene
 from ..signals import stop_if_asked
-from .bake import EXIT_DONE, armatures_of, ended, names_wanted, opened, refuse_empty, save
+from .one_file import Line, armatures_of, ended, names_wanted, opened, print_lines, refuse_empty, save
 
-# How a line is told, and the line.
-_Line = tuple[Callable[[str], None], str]
 _Settings = bpy.types.bpy_struct
 
 
@@ -34,10 +34,9 @@ def native_file(options: argparse.Namespace) -> int:
         return ended(output, lambda: _told(lines))
 
 
-def _told(lines: Sequence[_Line]) -> int:
-    for tell, line in lines:
-        tell(line)
-    return EXIT_DONE
+def _told(lines: Sequence[Line]) -> int:
+    print_lines(lines)
+    return DONE
 
 
 def _armatures(options: argparse.Namespace) -> list[bpy.types.Object]:
@@ -50,9 +49,9 @@ def _armatures(options: argparse.Namespace) -> list[bpy.types.Object]:
     return armatures
 
 
-def _done(armatures: Sequence[bpy.types.Object], options: argparse.Namespace) -> list[_Line]:
+def _done(armatures: Sequence[bpy.types.Object], options: argparse.Namespace) -> list[Line]:
     """Make the armatures' chains native or remove that; return the lines to print after saving."""
-    lines: list[_Line] = []
+    lines: list[Line] = []
     refused: list[str] = []
     for armature in armatures:
         chains = _chains(armature, options)
@@ -66,23 +65,18 @@ def _chains(armature: bpy.types.Object, options: argparse.Namespace) -> list[_Se
     names = names_wanted(armature, options)
     if names is None:
         return [chain for chain in armature.ik2d.chains if (is_native if options.remove else _to_make)(chain)]
-    found = {chain.name: chain for chain in armature.ik2d.chains}
-    for name in names:
-        if name not in found:
-            known = ", ".join(map(repr, found)) or "none"
-            raise IK2DError(f"'{armature.name}' has no chain '{name}'; its chains are: {known}")
-    return [found[name] for name in dict.fromkeys(names)]
+    return [needed_chain(armature, name) for name in dict.fromkeys(names)]
 
 
 def _to_make(chain: _Settings) -> bool:
     return bool(chain.enabled) and not acts_as_set(chain)
 
 
-def _make(armature: bpy.types.Object, chains: Sequence[_Settings], refused: list[str]) -> list[_Line]:
+def _make(armature: bpy.types.Object, chains: Sequence[_Settings], refused: list[str]) -> list[Line]:
     """Make chains native, and add the reasons for those that cannot be to `refused`."""
     if not chains:
         return [(say, f"ik2d: {armature.name}: all enabled chains are native already")]
-    told: list[_Line] = []
+    told: list[Line] = []
     for chain in chains:
         stop_if_asked()
         try:
@@ -96,7 +90,7 @@ def _make(armature: bpy.types.Object, chains: Sequence[_Settings], refused: list
     return [(say, f"ik2d: {armature.name}: {_counted(chains)} native now"), *told]
 
 
-def _remove(armature: bpy.types.Object, chains: Sequence[_Settings]) -> list[_Line]:
+def _remove(armature: bpy.types.Object, chains: Sequence[_Settings]) -> list[Line]:
     for chain in chains:
         if not is_native(chain):
             raise IK2DError(f"the chain '{chain.name}' is not native; leave it out")

@@ -2,7 +2,7 @@
 """`ik2d plant` of one file: feet are planted, or given their motion back, and the file is saved."""
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import bpy
 
@@ -11,21 +11,10 @@ from ...core import IK2DError
 from ...core.words import number_of
 from ...features.plant.plant import find_contacts, plant_feet, unplant_feet
 from ..console import complain, say
+from ..exit_codes import DONE, NOT_HELD
 from ..files import scene
 from ..signals import stop_if_asked
-from .bake import (
-    EXIT_DONE,
-    EXIT_OVER_MAX_ERROR,
-    armatures_of,
-    ended,
-    names_wanted,
-    opened,
-    refuse_empty,
-    save,
-)
-
-# How a line is told, and the line.
-_Line = tuple[Callable[[str], None], str]
+from .one_file import Line, armatures_of, ended, names_wanted, opened, print_lines, refuse_empty, save
 
 
 def plant_file(options: argparse.Namespace) -> int:
@@ -43,13 +32,12 @@ def plant_file(options: argparse.Namespace) -> int:
         return ended(output, lambda: _told(lines, good or not options.strict))
 
 
-def _told(lines: list[_Line], good: bool) -> int:
-    for tell, line in lines:
-        tell(line)
-    return EXIT_DONE if good else EXIT_OVER_MAX_ERROR
+def _told(lines: list[Line], good: bool) -> int:
+    print_lines(lines)
+    return DONE if good else NOT_HELD
 
 
-def _done(options: argparse.Namespace) -> tuple[list[_Line], bool]:
+def _done(options: argparse.Namespace) -> tuple[list[Line], bool]:
     """Do what is asked for; return the lines to print after saving, and whether no foot slides."""
     armatures = armatures_of(options)
     if options.clear:
@@ -57,7 +45,7 @@ def _done(options: argparse.Namespace) -> tuple[list[_Line], bool]:
         if not armatures:
             raise IK2DError("no feet are planted; leave --clear out, or name another file")
     scene.leave_edit_mode(armatures)
-    lines: list[_Line] = []
+    lines: list[Line] = []
     good = True
     for armature in armatures:
         names = names_wanted(armature, options)
@@ -83,7 +71,7 @@ def _done(options: argparse.Namespace) -> tuple[list[_Line], bool]:
 
 def _found(
     armature: bpy.types.Object, names: list[str] | None, options: argparse.Namespace
-) -> Iterator[_Line]:
+) -> Iterator[Line]:
     """Find contacts; yield a line for each chain."""
     found = find_contacts(armature, names, *options.frames[:2], ground_velocity=options.ground_velocity)
     for name, count in found.items():

@@ -17,6 +17,7 @@ import bpy
 
 from ...core import IK2DError
 from ..console import complain, say
+from ..exit_codes import BAD_INPUT, DONE, NOT_HELD, UNEXPECTED
 from ..files import files
 from ..files.outputs import Job
 from ..parent import environment_of_children
@@ -24,9 +25,8 @@ from ..parser import TELL_OUTCOME
 from ..signals import Interrupted, asked_to_end
 from .outcomes import Outcome, parted, summary
 
-# From good to bad. 3 is also what a process counts as that died.
-_BADNESS = (0, 1, 2, 143, 130, 3)
-_DIED = 3
+# From good to bad.
+_BADNESS = (DONE, NOT_HELD, BAD_INPUT, 143, 130, UNEXPECTED)
 _LOOK_EVERY = 0.05  # seconds, for an end and for a request to end
 # So long a process that was asked to end may take, and so long one that was killed is waited for.
 _TO_END, _TO_DIE = 0.75, 0.5  # seconds
@@ -99,7 +99,7 @@ class _Bake:
         self._before = files.identity(self._written[0])
         self._timeout = timeout
         self._end = time.monotonic() + (float("inf") if timeout is None else timeout)
-        self._code = _DIED
+        self._code = UNEXPECTED
         self._told, self._complained = "", ""
         self._asked = 0  # the exit code of one that was asked to end
         self._is_killed = False
@@ -140,7 +140,7 @@ class _Bake:
         elif self._process.poll() is None:
             return False
         self._told, self._complained = map(_read, self._streams)
-        self._code = _DIED if self._process.returncode is None else self._process.returncode
+        self._code = UNEXPECTED if self._process.returncode is None else self._process.returncode
         if self._code < 0:
             self._clear()
         return True
@@ -181,12 +181,12 @@ class _Bake:
             words = "interrupted when it was saved already" if is_saved else "interrupted; nothing is changed"
             return self._asked, words  # before it could heed it, or when it did not
         if self._is_killed:
-            return _DIED, (
+            return UNEXPECTED, (
                 f"error: it was ended {when}, since it took longer than --timeout {self._timeout:g} s;"
                 " allow it more, or bake it alone to see where it hangs"
             )
-        if self._code < 0 or self._code not in _BADNESS or (self._code in (0, 1) and not saved):
-            return _DIED, f"error: its process {_end(self._code)} {when}"
+        if self._code < 0 or self._code not in _BADNESS or (self._code in (DONE, NOT_HELD) and not saved):
+            return UNEXPECTED, f"error: its process {_end(self._code)} {when}"
         if self._code == 0:
             after = [line for line in lines[saved[-1] + 1 :] if line.startswith("ik2d: ")]
             return 0, "; ".join(line[len("ik2d: ") :] for line in after if not line.startswith(_CHAIN))

@@ -9,6 +9,7 @@ import bpy
 
 from ...core import IK2DError
 from ...rig.chain.readable import refuse_no_text
+from ...rig.chain.renames import with_settings
 from .. import console
 from . import files
 from .blend_files import is_whole
@@ -70,9 +71,8 @@ def check_opened(*, forced: bool) -> None:
     """
     if not bpy.data.filepath:
         raise IK2DError("no .blend file is open; name an existing one")
-    for ob in bpy.data.objects:
-        if ob.type == 'ARMATURE' and ob.is_property_set("ik2d"):
-            refuse_no_text(ob)
+    for armature in with_settings(bpy.data.objects):
+        refuse_no_text(armature)
     if bpy.data.version[:2] <= bpy.app.version_file[:2]:
         return
     newer, this = (".".join(map(str, version[:2])) for version in (bpy.data.version, bpy.app.version))

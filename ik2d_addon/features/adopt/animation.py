@@ -14,7 +14,6 @@ from .limbs import Limb
 
 # The levels of data that hold F-Curves, from the outside in.
 LEVELS = ("DATA", "ACTION", "SLOT", "LAYER", "STRIP", "BAG")
-_MODIFIER_OWN = {"rna_type", "type", "name", "is_valid", "active", "show_expanded", "use_additive"}
 
 
 def animation_of(limb: Limb, name: str) -> str:
@@ -81,18 +80,8 @@ def copy_animation(armature: bpy.types.Object, source: str, path: str, group: st
     with ExitStack() as undo:
         holder = actions.channels(armature, undo)
         new = actions.fcurve(holder, path, 0, group, undo)
-        _copy_curve(holder.fcurves.find(source), new)
+        keys.copy_curve(holder.fcurves.find(source), new)
         undo.pop_all()
-
-
-def _copy_curve(source: bpy.types.FCurve, curve: bpy.types.FCurve) -> None:
-    keys.copy_keys(source, curve)
-    curve.extrapolation, curve.auto_smoothing = source.extrapolation, source.auto_smoothing
-    for modifier in source.modifiers:
-        copy = curve.modifiers.new(modifier.type)
-        for prop in modifier.bl_rna.properties:
-            if prop.identifier not in _MODIFIER_OWN and not prop.is_readonly:
-                setattr(copy, prop.identifier, getattr(modifier, prop.identifier))
 
 
 def take_away(armature: bpy.types.Object, prefix: str, group: str, levels: Sequence[str], last: str) -> None:

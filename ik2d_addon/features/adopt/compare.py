@@ -49,6 +49,25 @@ def compare(
     return {name: _apart(armature, bones, before, after) for name, bones in chains.items()}
 
 
+def compare_each(
+    armature: bpy.types.Object,
+    chains: dict[str, Sequence[str]],
+    before: Watched,
+    progress: Callable[[float], None] | None,
+) -> dict[str, Apart | IK2DError]:
+    """Return each chain's distance from its IK pose, or the error that prevents the comparison."""
+    try:
+        return dict(compare(armature, chains, before, progress))
+    except IK2DError as error:
+        if len(chains) == 1:
+            return dict.fromkeys(chains, error)
+    return {
+        name: result
+        for own in chains.items()
+        for name, result in compare_each(armature, dict([own]), before, progress).items()
+    }
+
+
 def posed_by(
     armature: bpy.types.Object,
     chains: dict[str, Sequence[str]],

@@ -10,17 +10,21 @@ from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 from ...core import IK2DError
 from ...core.words import say
 from ...rig.animation.versions import is_hidden, is_selected
+from ...rig.chain.readable import unreadable
 from ...rig.chain.renames import bones_of
 from ...ui.context import active_armature, named_chain, shown_chain, why_not_edit
+from ...ui.kept import kept
 from ...ui.operator import ChainOperator, chain_name, tick
 from ...ui.preferences import is_live_at_once
 from ...ui.registration import registration
 from ...ui.settings.adopted import is_adopted
 from ...ui.text import draw_text, fitting_icon, row_or_column, text_width, wrapped
+from .limbs import Limb, limbs_meant, limbs_of
 from .poses import FEW_FRAMES, MOST_FRAMES
 
 if TYPE_CHECKING:  # loaded when it is first used
-    from .adopt import Adoption, Difference
+    from .adopt import Adoption
+    from .difference import Difference
 
 _DIALOG_WIDTH = 520
 # Limbs of several that will be off by more than this part of their length are not ticked at first.
@@ -51,7 +55,7 @@ class IK2D_OT_adopt(ChainOperator, Operator):
     why_not = staticmethod(why_not_edit)
 
     def invoke(self, context, _event):
-        from .adopt import differences
+        from .difference import differences
 
         self.limbs.clear()
         try:
@@ -85,7 +89,8 @@ class IK2D_OT_adopt(ChainOperator, Operator):
             _draw_lines(self.layout, context, note, 'INFO', width)
 
     def work(self, context):
-        from .adopt import carry_out, compare_adopted, plan_in_words
+        from .adopt import carry_out, plan_in_words
+        from .difference import compare_adopted
 
         wm = context.window_manager
         wm.progress_begin(0.0, 2.0)
@@ -129,7 +134,8 @@ def _in_lines(
     adoption: "Adoption", found: "dict[str, Difference]", units: str
 ) -> list[list[tuple[str, str]]]:
     """Return the dialog's lines on each limb, each with its icon."""
-    from .adopt import difference_in_words, plan_in_words
+    from .adopt import plan_in_words
+    from .difference import difference_in_words
 
     limbs = []
     for i, plan in enumerate(adoption.plans):
@@ -255,6 +261,21 @@ def draw_adopt(layout: UILayout, context: Context) -> None:
         draw_text(column, context, f"{chain.name}: {adopted.apart}.", 'INFO')
     for line in lost:
         draw_text(column, context, say("Not carried over: {line}.", line=line), 'ERROR')
+
+
+def limb_here(context: Context) -> Limb | None:
+    """Return the limb of the active bone that an IK constraint moves now, in Pose Mode; None without one."""
+    armature = active_armature(context)
+    if context.mode != 'POSE' or armature is None or unreadable(armature):
+        return None
+    active = armature.data.bones.active
+    if active is None:
+        return None
+    times = [context.scene.frame_current_final]
+    limbs: tuple[Limb, ...] = kept(
+        armature, "limbs", times[0], lambda: limbs_of(armature, times).limbs, with_targets=False
+    )
+    return next(iter(limbs_meant(limbs, [active.name])), None) if limbs else None
 
 
 classes = (IK2D_PG_adopted_limb, IK2D_OT_adopt, IK2D_OT_release)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import bpy
 
+from ...rig.chain.chain import is_joined
+
 _ORIGINAL = "ORG-"
 _PREFIX = re.compile(r"^(ORG-|MCH-|DEF-|VIS_)")
 _SIDE = re.compile(r"\.[LR](?=$|\.)")
-# A bone joins its parent if its head is this near to the parent's tail, as a part of its length.
-_JOINED = 1e-3
 _LAST_WORD = re.compile(r"[._][^._]*$")
 
 
@@ -34,15 +34,8 @@ def original_of(armature: bpy.types.Object, name: str) -> list[str]:
     found = []
     while bone is not None and bone.name.startswith(_ORIGINAL):
         found.append(bone.name)
-        bone = bone.parent if _joins_parent(bone) else None
+        bone = bone.parent if is_joined(bone) else None  # a toe is, fingers are not
     return found
-
-
-def _joins_parent(bone: bpy.types.Bone) -> bool:
-    """Return whether a bone begins at its parent's tail: a toe does, fingers do not."""
-    if bone.parent is None:
-        return False
-    return bool((bone.head_local - bone.parent.tail_local).length <= _JOINED * bone.length)
 
 
 def _stems(name: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ from bpy.types import Context, Menu, Operator, PropertyGroup, UILayout
 
 from ...core.words import say
 from ...rig.chain.native_state import acts, is_native
+from ...rig.chain.renames import with_settings
 from ...ui.context import shown_chain, why_no_chain
 from ...ui.operator import ChainOperator
 from ...ui.registration import registration
@@ -46,7 +47,7 @@ def draw_before_render(menu: Menu, context: Context) -> None:
     """Add a word to the Render menu where live chains move while the interface is not locked."""
     scene = context.scene
     if not scene.render.use_lock_interface and any(
-        chain.live for ob in scene.objects if ob.is_property_set("ik2d") for chain in ob.ik2d.chains
+        chain.live for armature in with_settings(scene.objects) for chain in armature.ik2d.chains
     ):
         menu.layout.separator()
         menu.layout.operator("ik2d.lock_interface", icon='LOCKED')

@@ -14,6 +14,7 @@ from ...core.words import listed, noted, say
 from ...rig.animation.key_faults import notes_before
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import select_bone
+from ...rig.chain.renames import with_settings
 from ...ui.context import active_armature, why_not_edit, why_not_solve
 from ...ui.kept import kept
 from ...ui.operator import ChainOperator, chain_name, frame_number, tick
@@ -37,12 +38,9 @@ def other_selected(context: Context) -> list[Object]:
     """Return the selected armatures with enabled chains, without the active armature."""
     active = active_armature(context)
     return [
-        ob
-        for ob in context.selected_objects
-        if ob.type == 'ARMATURE'
-        and ob != active
-        and ob.is_property_set("ik2d")  # reading the settings of one that has none makes some
-        and any(chain.enabled for chain in ob.ik2d.chains)
+        armature
+        for armature in with_settings(context.selected_objects)
+        if armature != active and any(chain.enabled for chain in armature.ik2d.chains)
     ]
 
 

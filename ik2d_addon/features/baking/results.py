@@ -1,31 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Results that are stored on the rig, whether they are out of date, and operators on missed frames."""
+"""Results that are stored on the rig, and whether they are out of date."""
 
-import re
 from collections.abc import Callable, Iterator
 
 import bpy
 import numpy as np
-from bpy.types import Context, Object, Operator, PropertyGroup, Scene
+from bpy.types import Object, PropertyGroup, Scene
 
 from ...bake import BakeReport, ChainReport
 from ...bake.keys.clearing import forget_bakes
-from ...bake.request import FRAMES
-from ...core import IK2DError
-from ...core.words import number_of, say
+from ...core.words import say
 from ...rig.chain.chain import FAR_OFF_PLANE, problem_of
-from ...ui.context import active_armature, named_chain, shown_chain
 from ...ui.kept import kept
-from ...ui.operator import ChainOperator, chain_name
-from ...ui.registration import registration
 from ...ui.settings.joint_list import joints_wanted
 from .staleness import AnimatedPaths, bake_fingerprint, changed_since, options_fingerprint, solve_fingerprint
-
-# Blender keeps 63 bytes of a marker's name; the chain's name gets these.
-_NAME_BYTES = 50
-# A run of missed frames as text.
-_RUN = re.compile(r"(-?\d{1,9})(?:\.\.(-?\d{1,9}))?")
-
 
 # --- Keeping the report ------------------------------------------------------
 
@@ -201,115 +189,3 @@ def missed_runs(result: ChainReport) -> list[tuple[int, int]]:
     edges = np.flatnonzero(np.diff(np.concatenate(([False], result.missed, [False]))))
     frames = result.frames
     return [(int(frames[a]), int(frames[b - 1])) for a, b in edges.reshape(-1, 2)]
-
-
-def stored_runs(chain: PropertyGroup) -> Iterator[tuple[int, int]]:
-    """Yield the first and last frame of each run that the last bake missed; raise IK2DError if damaged."""
-    for run in chain.missed_frames.split():
-        if not (found := _RUN.fullmatch(run)):
-            raise _damaged(chain)
-        first, last = int(found[1]), int(found[2] or found[1])
-        if not -FRAMES <= first <= last <= FRAMES:
-            raise _damaged(chain)
-        yield first, last
-
-
-def _damaged(chain: PropertyGroup) -> IK2DError:
-    return IK2DError(
-        say("The missed frames that are noted on chain '{chain}' are damaged; bake again", chain=chain.name)
-    )
-
-
-# --- Markers -----------------------------------------------------------------
-
-
-def mark_frames(chain: PropertyGroup, scene: Scene) -> int:
-    """Put markers on the first and last frame of each run that the chain's last bake missed.
-
-    They replace the chain's earlier ones. Returns the number of runs. Raises IK2DError if these are damaged.
-    """
-    runs = list(stored_runs(chain))
-    stem = chain.name.encode()[:_NAME_BYTES].decode(errors="ignore")
-    first_name, last_name = f"{stem} missed", f"{stem} missed, end"
-    for marker in list(scene.timeline_markers):
-        if marker.name in (first_name, last_name):
-            scene.timeline_markers.remove(marker)
-    for first, last in runs:
-        scene.timeline_markers.new(first_name, frame=first)
-        if last > first:
-            scene.timeline_markers.new(last_name, frame=last)
-    return len(runs)
-
-
-# --- Operators ---------------------------------------------------------------
-
-
-def _why_nothing_missed(context: Context) -> str:
-    """Return why there is no missed frame to go to; "" if there is one."""
-    armature = active_armature(context)
-    if armature is None:
-        return say("Make an armature the active object")
-    if not (has_results(armature) and armature.ik2d.last_bake):
-        return say("Bake first")
-    missed = any(chain.missed_frames for chain in armature.ik2d.chains)
-    return "" if missed else say("The last bake missed no frame")
-
-
-def _missed_chain(context: Context, name: str) -> PropertyGroup:
-    """Return the named chain, else the active one or the first that missed; raise IK2DError if none did."""
-    chains = active_armature(context).ik2d.chains
-    wanted = [named_chain(context, name)] if name else [shown_chain(context), *chains]
-    for chain in wanted:
-        if chain is not None and chain.missed_frames:
-            return chain
-    raise IK2DError(say("The last bake of chain '{name}' missed no frame", name=name))
-
-
-class _MissedFrames(ChainOperator):
-    """Base of the operators on missed frames."""
-
-    chain: chain_name("Chain to look at; empty for the active one")
-
-    why_not = staticmethod(_why_nothing_missed)
-
-    def work(self, context):
-        return self.go(context, _missed_chain(context, self.chain))
-
-
-class IK2D_OT_worst_frame(_MissedFrames, Operator):
-    """Go to the frame on which the last bake missed the target most"""
-
-    bl_idname = "ik2d.worst_frame"
-    bl_label = "Go to Worst Frame"
-    # As with Blender's own frame jumps, many in a row are one undo step.
-    bl_options = {'REGISTER', 'UNDO_GROUPED'}
-    bl_undo_group = "Frame Change"
-
-    @staticmethod
-    def go(context: Context, chain: PropertyGroup) -> str:
-        """Set the frame; return a sentence."""
-        if not -FRAMES <= chain.worst_frame <= FRAMES:
-            raise _damaged(chain)
-        context.scene.frame_set(chain.worst_frame)
-        return say(
-            "Chain '{chain}' is furthest from its target at frame {frame}",
-            chain=chain.name,
-            frame=chain.worst_frame,
-        )
-
-
-class IK2D_OT_mark_frames(_MissedFrames, Operator):
-    """Put timeline markers where the frames that the last bake missed begin and end"""
-
-    bl_idname = "ik2d.mark_frames"
-    bl_label = "Mark Missed Frames"
-
-    @staticmethod
-    def go(context: Context, chain: PropertyGroup) -> str:
-        """Mark the frames; return a sentence."""
-        runs = number_of(mark_frames(chain, context.scene), "run")
-        return say("Marked {runs} of frames that chain '{chain}' missed", runs=runs, chain=chain.name)
-
-
-classes = (IK2D_OT_worst_frame, IK2D_OT_mark_frames)
-register, unregister = registration(classes)

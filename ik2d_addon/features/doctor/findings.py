@@ -38,7 +38,7 @@ from ...rig.pose.measures import (
 from ...rig.scene.bone_constraints import other_controls, sentences
 from ...rig.scene.rounding import PLAYED_BACK
 from ...ui.kept import kept
-from . import fixes
+from . import fixes, rest_fixes
 from .fixes import Fix
 
 # Values of Inherit Scale that keep a parent's uneven scale off a bone.
@@ -88,7 +88,7 @@ def findings(
         _sides(rig, settings),
         _joints(rig, settings),
         _notes(rig, settings),
-        _straight(rig, settings),
+        _straight(rig),
     )
     return [finding for found in checks for finding in found]
 
@@ -188,14 +188,14 @@ def _controlled(rig: RigChain, first: float, last: float, carrying: bool) -> Ite
     offered = [fixes.mute_constraints]
     if any(control.kind == 'IK' for control in controls):
         offered.append(fixes.adopt)
-    yield Finding(rig.name, 'RULED', "\n".join(lines), tuple(offered))
+    yield Finding(rig.name, 'OTHER_CONTROLS', "\n".join(lines), tuple(offered))
 
 
 def _scaled(rig: RigChain) -> Iterator[Finding]:
     armature, root = rig.armature, rig.pose_bones[0]
     if is_uneven(np.array(armature.matrix_world, np.float64)[None, :3, :3]):
         own = is_uneven(np.diag(np.array(armature.scale, np.float64))[None])
-        offered = (fixes.apply_scale,) if own else ()
+        offered = (rest_fixes.apply_scale,) if own else ()
         what = (
             say("armature '{armature}'", armature=armature.name)
             if own
@@ -203,14 +203,14 @@ def _scaled(rig: RigChain) -> Iterator[Finding]:
         )
         yield Finding(rig.name, 'UNEVEN_SCALE', uneven_words(rig.name, what), offered)
         return
-    bones, what = fixes.unevenly_scaled(rig), ""
+    bones, what = rest_fixes.unevenly_scaled(rig), ""
     if root.parent is not None and root.bone.inherit_scale not in _UNSCALED:
         if is_uneven(np.array(root.parent.matrix, np.float64)[None, :3, :3]):
             what = uneven_above(rig)
     if not what and bones and bones[-1] in rig.bones:
         what = say("bone '{bone}'", bone=bones[-1])
     if what:
-        offered = (fixes.clear_scale,) if bones else ()
+        offered = (rest_fixes.clear_scale,) if bones else ()
         yield Finding(rig.name, 'UNEVEN_SCALE', uneven_words(rig.name, what), offered)
 
 
@@ -253,7 +253,7 @@ def _joints_off_plane(rig: RigChain, settings: bpy.types.PropertyGroup) -> Itera
     apart = abs(target - tip)
     missed = rig.swing is None and apart > PLAYED_BACK * rest_reach(rig)
     # Laid flat, the tip is in the plane: that helps only where it is nearer to the target's height there.
-    offered = (fixes.flatten, fixes.accept) if missed and abs(target) < apart else (fixes.accept,)
+    offered = (rest_fixes.flatten, fixes.accept) if missed and abs(target) < apart else (fixes.accept,)
     sentence = off_plane_words(rig.name, say("{part:.2g} % of its reach", part=100.0 * part))
     yield Finding(rig.name, 'OFF_PLANE', sentence, offered, note=not missed)
 
@@ -331,7 +331,7 @@ def _notes(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding
         yield Finding(rig.name, 'NOTE', sentence, note=True)
 
 
-def _straight(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
+def _straight(rig: RigChain) -> Iterator[Finding]:
     if rig.plane_taken in (FIRST_X, FIRST_Z) and rig.solver == 'TWO_BONE':
         sentence = say(
             "Chain '{chain}': it is straight at rest, so its plane and its side change with its "

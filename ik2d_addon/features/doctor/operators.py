@@ -27,8 +27,6 @@ from .fixes import FIXES, mend
 
 # A chain with more findings than these gets a word instead of more rows.
 _ROWS = 4
-# What keeps a chain from being solved, and not only from being keyed.
-_UNSOLVABLE = ('PROBLEM', 'SHARED_BONES', 'REST_POSITION')
 
 # --- What is asked whenever the sidebar is drawn -----------------------------
 
@@ -78,8 +76,8 @@ def _animation(armature: Object, chain: PropertyGroup) -> Iterator[Any]:
                 yield curve.data_path, key_places(curve)
 
 
-def problem_of(chain: PropertyGroup) -> str:
-    """Return the error that keeps a chain from being solved, and its remedy; "" for a good chain."""
+def cached_problem(chain: PropertyGroup) -> str:
+    """Return the cached error that keeps a chain from being solved, and its remedy; "" for a good chain."""
     found = read(chain)
     return found if isinstance(found, str) else ""
 
@@ -90,8 +88,8 @@ def findings_of(context: Context, armature: Object, chain: PropertyGroup) -> lis
     return findings(armature, chain, read(chain), first, last)
 
 
-def draw_findings(layout: UILayout, context: Context, armature: Object, chain: PropertyGroup) -> str:
-    """Draw a chain's findings and their fixes; return the one that keeps it from being solved, or ""."""
+def draw_findings(layout: UILayout, context: Context, armature: Object, chain: PropertyGroup) -> None:
+    """Draw a chain's findings and their fixes."""
     found = findings_of(context, armature, chain)
     for finding in found[:_ROWS]:
         column = layout.column(align=True)
@@ -99,7 +97,6 @@ def draw_findings(layout: UILayout, context: Context, armature: Object, chain: P
         _draw_fixes(column, context, chain, finding)
     if len(found) > _ROWS:
         layout.label(text=say("and {count} more", count=len(found) - _ROWS), translate=False)
-    return next((finding.sentence for finding in found if finding.kind in _UNSOLVABLE), "")
 
 
 def shown(finding: Finding) -> str:

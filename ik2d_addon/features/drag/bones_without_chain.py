@@ -13,14 +13,12 @@ import numpy as np
 from ...core import IK2DError, Plane
 from ...core.inputs import Floats
 from ...rig.chain.bone_limits import limits_of_bones
-from ...rig.chain.chain import RigChain, chain_bones, rest_joints
+from ...rig.chain.chain import RigChain, chain_bones, is_joined, rest_joints
 from ...rig.chain.joints import normal_in_bone, read_joints
 from ...rig.chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane, line_of
 from ...rig.chain.stored_values import refuse_broken_rest
 from ...rig.pose.keyed_pose import keyed_pose_now
 
-# A bone whose head is this near to its parent's tail, as a part of its length, goes on from there.
-_JOINED = 1e-3
 # The most iterations of CCD: no settings say how many.
 ITERATIONS = 60
 
@@ -29,17 +27,9 @@ def usual_count(armature: bpy.types.Object, tip: str) -> int:
     """Return the number of bones that a tip holds: up to where they branch off or do not join end to end."""
     bones = chain_bones(armature, tip, 0)[::-1]
     for count, (bone, parent) in enumerate(pairwise(bones), start=1):
-        if [child for child in parent.children if is_joined(child)] != [bone]:
+        if [child for child in parent.children if is_joined(child.bone)] != [bone]:
             return count
     return len(bones)
-
-
-def is_joined(bone: bpy.types.PoseBone) -> bool:
-    """Return whether a bone goes on from its parent's tail."""
-    if bone.parent is None:
-        return False
-    gap = (bone.bone.head_local - bone.parent.bone.tail_local).length
-    return bool(bone.bone.use_connect or gap <= _JOINED * bone.bone.length)
 
 
 def loose_chain(scene: bpy.types.Scene, armature: bpy.types.Object, tip: str, bone_count: int) -> RigChain:

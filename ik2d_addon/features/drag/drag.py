@@ -19,7 +19,7 @@ from ...rig.animation.remembered import Remembered, remembered
 from ...rig.animation.versions import is_hidden, is_selected
 from ...rig.chain.chain import RigChain, chain_bones, read_chain
 from ...rig.chain.native_state import acts, controls_of
-from ...rig.chain.renames import bones_of, chain_named
+from ...rig.chain.renames import bones_of, needed_chain, why_linked
 from ...rig.pose.target_moves import TargetMove, why_fixed
 from ...rig.scene.bone_constraints import with_other_controls
 from ...rig.scene.missing_inputs import with_inputs_checked
@@ -62,10 +62,8 @@ def why_not_drag(context: Context) -> str:
     armature = context.object
     if armature is None or armature.type != 'ARMATURE':
         return say("Make an armature the active object and switch to Pose Mode")
-    if not armature.is_editable:
-        return say(
-            "Armature '{armature}' is linked: make a library override of it first", armature=armature.name
-        )
+    if reason := why_linked(armature):
+        return reason
     if armature.mode != 'POSE':
         return say("Switch to Pose Mode")
     if armature.data.pose_position == 'REST':
@@ -262,17 +260,25 @@ class Drag:
             moved.append(Moved(self.chain, "bend"))
         return auto_key(context, moved)
 
+    @property
+    def has_reached(self) -> bool:
+        """Whether the tip was moved, and is where it is held."""
+        solved = self.solved
+        if solved is None or not solved.solution.reached[0]:
+            return False
+        return float(solved.distance[0]) <= solved.tolerance
+
     def outcome(self) -> str:
         """Return the outcome in words: "reached", or how far the tip is off, and why."""
         if self.solved is None:
             return say("where it was")
-        status, units = Status(self.solved.solution.status[0]), self.scene.unit_settings.system
-        off = float(self.solved.distance[0])
-        if self.solved.solution.reached[0] and off <= self.solved.tolerance:
-            return "reached"
+        if self.has_reached:
+            return say("reached")
+        length = length_text(float(self.solved.distance[0]), self.scene.unit_settings.system)
         if self.solved.solution.reached[0]:
-            return say("off by {length}", length=length_text(off, units))
-        return say(_STOPPED.get(status, "out of reach by {length}"), length=length_text(off, units))
+            return say("off by {length}", length=length)
+        status = Status(self.solved.solution.status[0])
+        return say(_STOPPED.get(status, noted("out of reach by {length}")), length=length)
 
     def moved_in_words(self) -> str:
         """Return the distance dragged, in words: "0.5 m (0.3 m, 0.4 m)"."""
@@ -293,12 +299,7 @@ def take_hold(
             say("'{armature}' is in a mode without posing; switch to Pose Mode", armature=armature.name)
         )
     if chain_name:
-        chain = chain_named(armature, chain_name)
-        if chain is None:
-            raise IK2DError(
-                say("Armature '{armature}' has no chain '{chain}'", armature=armature.name, chain=chain_name)
-            )
-        return Drag(scene, armature, chain)
+        return Drag(scene, armature, needed_chain(armature, chain_name))
     chain = None if tip else chain_to_hold(armature)
     if chain is None and not tip:
         bone = armature.data.bones.active

@@ -13,7 +13,7 @@ from mathutils import Vector
 
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import say
+from ...core.words import number_of, say
 from ...rig.animation.versions import is_hidden
 from ...rig.chain.chain import pose_bones_of
 from ...ui.operator import ChainOperator, chain_name, tick
@@ -48,7 +48,7 @@ class RegionView:
     def __init__(self, region: bpy.types.Region, data: bpy.types.RegionView3D) -> None:
         self.region, self.data = region, data
 
-    def chain_view(self, pixel: Sequence[float]) -> tuple[Floats, Floats]:
+    def line_of_sight(self, pixel: Sequence[float]) -> tuple[Floats, Floats]:
         """Return the line of sight through a pixel: its start (3,) and its direction (3,)."""
         start = view3d_utils.region_2d_to_origin_3d(self.region, self.data, pixel)
         direction = np.array(view3d_utils.region_2d_to_vector_3d(self.region, self.data, pixel), np.float64)
@@ -235,7 +235,7 @@ class IK2D_OT_drag(ChainOperator, Operator):
         names = ("dX", "dY") if axis is None else ("XY"[axis],)
         moved = drag.moved_in_words() if self._typed.is_empty else self._typed.in_words(names)
         along = "" if axis is None else say(" along the plane's {part}", part='XY'[axis])
-        count = f"{drag.bone_count} {'Bone' if drag.bone_count == 1 else 'Bones'}"
+        count = number_of(drag.bone_count, "bone")
         bones = "" if drag.chain is not None else say("   Wheel, Page: {count}", count=count)
         text = say(
             "Tip of '{tip}': {moved}{along}, {outcome}",
@@ -269,15 +269,14 @@ class IK2D_OT_drag(ChainOperator, Operator):
         """Key what was moved, if Auto Keying is on, and report."""
         keyed = drag.key(context)
         keys = say("; {keyed} channels keyed", keyed=keyed) if keyed else ""
-        outcome = drag.outcome()
         sentence = say(
             "Tip of '{tip}' moved by {length}: {outcome}{keys}",
             tip=drag.tip,
             length=drag.moved_in_words(),
-            outcome=outcome,
+            outcome=drag.outcome(),
             keys=keys,
         )
-        self.tell(sentence, drag.held_chain.rig.warnings, outcome == "reached")
+        self.tell(sentence, drag.held_chain.rig.warnings, drag.has_reached)
 
     def _stop(self, context: Context) -> None:
         """Clear the header and the status bar."""

@@ -22,7 +22,7 @@ PRECISION = 0.1
 class View(Protocol):
     """View of the plane. Pixels are the region's."""
 
-    def chain_view(self, pixel: Sequence[float]) -> tuple[Floats, Floats]:
+    def line_of_sight(self, pixel: Sequence[float]) -> tuple[Floats, Floats]:
         """Return the line of sight through a pixel: its start (3,) and its unit direction (3,)."""
 
     def pixel(self, point: Floats) -> tuple[float, float] | None:
@@ -113,8 +113,8 @@ class Pointer:
 
     def _seen(self, view: View, pixel: Sequence[float], held: Sequence[float]) -> Floats | None:
         """Return the offset of the plane's point under a pixel. held: the pixel of the held point."""
-        start, direction = view.chain_view(pixel)
-        middle = view.chain_view(held)[1]
+        start, direction = view.line_of_sight(pixel)
+        middle = view.line_of_sight(held)[1]
         if self.axis is not None:
             way = self.plane.along((self.plane.x, self.plane.y)[self.axis], start, direction)
             return None if way is None else way * np.eye(2)[self.axis]
@@ -132,8 +132,8 @@ class Pointer:
 
 def step_length(view: View, point: Floats, held: Sequence[float]) -> float:
     """Return the length of a step of snapping at a point (3,): the power of ten next over STEP_PIXELS."""
-    start, direction = view.chain_view(held)
-    beside, other = view.chain_view((held[0] + STEP_PIXELS, held[1]))
+    start, direction = view.line_of_sight(held)
+    beside, other = view.line_of_sight((held[0] + STEP_PIXELS, held[1]))
     depth = (point - start) @ direction
     aside = beside + other * (((point - beside) @ direction) / (other @ direction))
     length = float(np.linalg.norm(aside - (start + depth * direction)))

@@ -12,9 +12,9 @@ from ...rig.animation.bone_channels import matrices
 from ...rig.animation.remembered import put_back_on_error
 from ...rig.chain.chain import RigChain, read_chain
 from ...rig.chain.hands import Hands, note_turned_offset, orientations, posed_hands, put_hands_back
+from ...rig.chain.renames import why_linked
 from ...rig.pose.hand_rotations import own_turns_now
 from ...rig.scene.live_pause import live_paused
-from ...ui.context import why_linked
 from .pivots import measured_pivots
 
 _CHANGED = ("is_added", "heel", "ball", "toe_tip")

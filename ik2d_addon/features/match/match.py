@@ -3,12 +3,11 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import bpy
 import numpy as np
 
-from ...bake.lengths import length_text
 from ...bake.pipeline import key_as_by_hand, poses_around, solve, solve_samples
 from ...bake.report import BakeReport
 from ...bake.request import frame_range, read_rigs, scene_of
@@ -30,101 +29,13 @@ from ...rig.scene.live_pause import live_paused
 from ...rig.scene.samples import ChainSamples
 from .animated_settings import ChainValue
 from .poles import as_target, own_rotations, pole_locations, stays
+from .report import ChainMatch, MatchReport
 from .targets import View, current_pose, holder_of, in_rounds, location_keys, locations_on_tips, on_frames
 
 # A chain changes its bend side only if the joints come nearer on the other side by so much, in radians.
 # With two bones only one side is right; with more, both may be off, and each change of sides is a jump.
 _NEARER, _MUCH_NEARER = 1e-4, np.radians(5.0)
-# Joints and tips within these match: radians, and a part of the reach.
-SAME_JOINTS, SAME_TIPS = np.radians(0.1), 1e-5
-# The smallest angle in a report, in degrees.
-SHOWN = 0.001
 _SIDES = (1.0, -1.0)
-
-
-@dataclass(frozen=True, eq=False)
-class ChainMatch:
-    """Errors of a chain's solve against the FK pose that its target was matched to. Lengths: the world's."""
-
-    name: str
-    target: str
-    frames: Floats  # (frames,)
-    distance: Floats  # (frames,) from the tip as posed to the tip as solved
-    joints: Floats  # (frames, n) radians that each bone's own rotation is off
-    bones: tuple[str, ...]
-    reach: float
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def tips_match(self) -> bool:
-        """Whether the solved tip matches on every frame."""
-        return bool(self.distance.max() <= SAME_TIPS * self.reach)
-
-    @property
-    def joints_match(self) -> bool:
-        """Whether all solved joints match on every frame."""
-        return bool(self.joints.max() <= SAME_JOINTS)
-
-
-@dataclass(frozen=True, eq=False)
-class MatchReport:
-    """Result of Snap Target to Bones: each chain's match, and the properties that were moved without keys."""
-
-    chains: tuple[ChainMatch, ...]
-    moved: tuple[Moved, ...]
-    unit_system: str
-    rig_warnings: tuple[str, ...] = ()
-
-    @property
-    def matches(self) -> bool:
-        """Whether all tips and joints match on every frame."""
-        return all(chain.tips_match and chain.joints_match for chain in self.chains)
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """All warnings: the rig's, then the chains'."""
-        return (*self.rig_warnings, *(warning for chain in self.chains for warning in chain.warnings))
-
-    def sentence(self) -> str:
-        """Return the report in one sentence."""
-        frames, count = len(self.chains[0].frames), len(self.chains)
-        what = (
-            say("{count} targets to their tips", count=count)
-            if count > 1
-            else say("'{target}' to the tip", target=self.chains[0].target)
-        )
-        on = say(" on {frames} frames", frames=frames) if frames > 1 else ""
-        return say(
-            "Moved {what}{on}; {tips}, {joints}", what=what, on=on, tips=self._tips(), joints=self._joints()
-        )
-
-    def _tips(self) -> str:
-        worst = max(self.chains, key=lambda chain: float(chain.distance.max() / chain.reach))
-        if worst.tips_match:
-            if len(self.chains) > 1:
-                return say("solved, the tips come back there")
-            return say("solved, the tip comes back there")
-        row = int(np.argmax(worst.distance))
-        far = length_text(worst.distance[row], self.unit_system)
-        return say(
-            "solved, the tip of '{worst}' is up to {far} off (frame {frame:g})",
-            worst=worst.name,
-            far=far,
-            frame=worst.frames[row],
-        )
-
-    def _joints(self) -> str:
-        worst = max(self.chains, key=lambda chain: float(chain.joints.max()))
-        row, bone = np.unravel_index(int(np.argmax(worst.joints)), worst.joints.shape)
-        turn = say("{angle:.2g} degrees", angle=max(float(np.degrees(worst.joints[row, bone])), SHOWN))
-        if worst.joints_match:
-            return say("joints within {turn}", turn=turn)
-        return say(
-            "bone '{bone}' {turn} off (frame {frame:g})",
-            bone=worst.bones[bone],
-            turn=turn,
-            frame=worst.frames[row],
-        )
 
 
 @live_paused()

@@ -132,22 +132,13 @@ def _carry_keys(
     if source is None or not len(source.keyframe_points):
         return
     curve = actions.fcurve(actions.channels(owner, undo), path_of(control.name), 0, "Native", undo)
-    curve.extrapolation, curve.mute = source.extrapolation, source.mute
-    curve.auto_smoothing = source.auto_smoothing
-    keys.copy_keys(source, curve)
+    curve.mute = source.mute
+    keys.copy_curve(source, curve)
     for key in curve.keyframe_points if control is BEND else ():
         key.interpolation = 'CONSTANT'  # an enum, whose value holds until the next key
         for point in (key.co, key.handle_left, key.handle_right):
             point.y = 1.0 - 2.0 * point.y  # 0 and 1 become 1 and -1
-    for modifier in source.modifiers:
-        _copy_modifier(modifier, curve.modifiers.new(modifier.type))
     curve.update()
-
-
-def _copy_modifier(source: bpy.types.FModifier, copy: bpy.types.FModifier) -> None:
-    for found in source.bl_rna.properties:
-        if not found.is_readonly and found.type in ('BOOLEAN', 'ENUM', 'FLOAT', 'INT'):
-            setattr(copy, found.identifier, getattr(source, found.identifier))
 
 
 def _carry_driver(owner: bpy.types.Object, settings: bpy.types.PropertyGroup, control: Control) -> None:

@@ -50,7 +50,7 @@ def add_hand_empties(rig: RigChain, controls: bpy.types.Object, add: _Add) -> Ha
         axes, shape = np.column_stack((foot.ahead, foot.up, -foot.axis)), foot.shape
         frame = _child(root, add("foot"), hands.offset @ axes)
         heel = _pivot(frame, add("heel"), shape.heel)
-        tip = _pivot(heel, add(say("toe tip")), np.subtract(shape.tip, shape.heel))
+        tip = _pivot(heel, add("toe tip"), np.subtract(shape.tip, shape.heel))
         ball, joint = (
             _pivot(tip, add(name), np.subtract(shape.ball, shape.tip)) for name in ("ball", "toes")
         )

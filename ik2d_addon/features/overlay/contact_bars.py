@@ -10,6 +10,7 @@ from bpy.types import PropertyGroup
 from ...bake.request import chosen_range
 from ...core.contacts.runs import runs
 from ...core.inputs import Floats
+from ...core.words import say
 from ...rig.chain.foot.contacts import keyed, names_of
 
 # At a scale of 1, in pixels: a bar's height, the gap to the next one, and the edges below (where Blender
@@ -59,7 +60,7 @@ def contact_bars(chain: PropertyGroup, scene: bpy.types.Scene) -> ContactBars | 
     mask = keyed(chain, scene, range(first, last + 1))
     if mask is None:
         return None
-    labels = {"contact": "Foot", "contact_heel": "Heel", "contact_toe": "Toes"}
+    labels = {"contact": say("Foot"), "contact_heel": say("Heel"), "contact_toe": say("Toes")}
     rows = tuple(
         (labels[name], tuple((first + a, first + b - 1) for a, b in runs(on)))
         for name, on in zip(names_of(chain), mask.T, strict=True)

@@ -46,7 +46,7 @@ class _Drawn:
     key: tuple = ()  # the armature, the mode, the background
     settings: list[tuple] = field(default_factory=list)  # of the chains, as `_settings_of` reads them
     rigs: dict[tuple, RigChain] = field(default_factory=dict)  # kept when the frame changes
-    sights: dict[str, ChainView] = field(default_factory=dict)  # by the chains' names
+    views: dict[str, ChainView] = field(default_factory=dict)  # by the chains' names
     batches: list[tuple[Any, str, float]] = field(default_factory=list)  # batch, shader, pixels
     edges: list[tuple[Any, float]] = field(default_factory=list)
     labels: list = field(default_factory=list)
@@ -79,7 +79,7 @@ def chains_seen(context: Context, all_chains: bool) -> tuple[Object | None, list
     return armature, [] if chain is None else [chain]
 
 
-def sights_of(
+def chain_views(
     armature: Object, chains: list[PropertyGroup], rigs: dict[tuple, RigChain]
 ) -> list[tuple[PropertyGroup, ChainView]]:
     """Return the chains in the current pose. rigs: those read before, by armature and name.
@@ -100,7 +100,7 @@ def sights_of(
 
 def figure_of(
     armature: Object,
-    sights: list[tuple[PropertyGroup, ChainView]],
+    views: list[tuple[PropertyGroup, ChainView]],
     settings: PropertyGroup,
     background: RGB,
     units: str,
@@ -110,8 +110,8 @@ def figure_of(
     colors = {name.removesuffix("_color"): readable(getattr(settings, name), background) for name in COLORS}
     active = armature.data.bones.active
     posed = armature.mode == 'POSE'
-    several, chosen_chain = len(sights) > 1, active_chain(armature)
-    for chain, chain_view in sights:
+    several, chosen_chain = len(views) > 1, active_chain(armature)
+    for chain, chain_view in views:
         if settings.plane and (not several or chain == chosen_chain):  # of many, the patches hide all else
             figures.draw_plane(figure, chain_view, colors["plane"])
         if settings.pops:
@@ -215,7 +215,7 @@ def chain_view_shown(context: Context) -> ChainView | None:
     """Return the chain that the sidebar shows, as the overlay draws it; None if it does not draw it."""
     chain = shown_chain(context)
     drawn = _current(context) if _callbacks and not problem and chain is not None else None
-    return drawn.sights.get(chain.name) if drawn is not None else None
+    return drawn.views.get(chain.name) if drawn is not None else None
 
 
 def _made(
@@ -223,15 +223,15 @@ def _made(
 ) -> _Drawn:
     """Return the drawing of an armature's chains in the current pose. rigs: those read before."""
     background = background_of(context)
-    sights = sights_of(armature, chains, rigs)
+    views = chain_views(armature, chains, rigs)
     units = context.scene.unit_settings.system
-    figure = figure_of(armature, sights, overlay_settings(), background, units)
+    figure = figure_of(armature, views, overlay_settings(), background, units)
     drawn = _batched(figure, farther_end(background))
     chain = shown_chain(context)
     if overlay_settings().foot and chain is not None:
         drawn.bars = contact_bars(chain, context.scene)
         drawn.bar_color = readable(tuple(overlay_settings().foot_color), background)
-    drawn.rigs, drawn.sights = rigs, {chain.name: chain_view for chain, chain_view in sights}
+    drawn.rigs, drawn.views = rigs, {chain.name: chain_view for chain, chain_view in views}
     return drawn
 
 

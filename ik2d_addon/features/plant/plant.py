@@ -6,7 +6,6 @@ All chains keep the motion that they had with them, until it is cleared. If anyt
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
 from itertools import chain as joined
 
 import bpy
@@ -14,63 +13,32 @@ import numpy as np
 from bpy.types import Object, PropertyGroup
 
 from ...bake.keys.clearing import forget_bakes
-from ...bake.lengths import length_text
 from ...bake.pipeline import bake_steps
 from ...bake.report import BakeReport
 from ...bake.request import BakeOptions, frame_range, read_rigs, scene_of
 from ...core import IK2DError
-from ...core.contacts import held
-from ...core.contacts.held import ease_between
-from ...core.contacts.planted import PlantedFoot, planted
-from ...core.contacts.runs import Mask, runs
-from ...core.inputs import Floats
-from ...core.words import say
+from ...core.contacts.runs import runs
+from ...core.words import listed, say
 from ...rig.animation.bone_channels import rotation_property
-from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, values_keyed, values_previewed
-from ...rig.chain.chain import RigChain
-from ...rig.chain.foot.bones import TOES
-from ...rig.chain.foot.contacts import keyed, names_of
-from ...rig.chain.hands import REST, orientations
+from ...rig.animation.value_keys import check_values, values_keyed
+from ...rig.chain.foot.contacts import names_of
 from ...rig.chain.renames import bones_of, needed_chain
-from ...rig.pose.channels import channels_of
 from ...rig.scene.live_pause import live_paused
-from ...rig.scene.sampler import watch
-from ...rig.scene.samples import ChainSamples, finished
+from ...rig.scene.samples import finished
 from ..match.match import target_to_tip
-from ..match.targets import Holder, View, holder_of, in_rounds, location_keys, locations_on_tips, on_frames
+from ..match.targets import Holder, on_frames
 from ..pole.pole import add_pole
-from .contacts import UP, contact_keys, found, is_loop
+from .contacts import contact_keys
 from .keep import Saved, is_there, put_back, saved, store, stored
-from .motion import ChainMotion, has_own_motion, misses, motion_of
+from .keys import key_plans
+from .motion import ChainMotion, motion_of
+from .path import Plan, plans_of
 from .report import PlantReport, planted_chain
 
-# A tip farther off its place in a contact than this part of the reach is not held.
-HELD = 1e-4
-# Tips that move by less than this part of the reach stand still throughout.
-_STILL = 1e-4
 # Settings of a chain that planting may change, besides those of its foot.
 _SETTINGS = (".softness", ".bend", ".turn_over", ".live", ".plane", ".pole_angle")
 
 Steps = Generator[tuple[int, int], None, PlantReport]
-
-
-@dataclass(frozen=True, eq=False)
-class _Plan:
-    """A chain, its contacts, and the path that holds them."""
-
-    motion: ChainMotion
-    carried: Floats  # (m, 3) the way of the ground under it
-    contacts: Mask  # (m, k)
-    goals: Floats  # (m, 3) of its target
-    foot: PlantedFoot | None
-
-    @property
-    def on_tips(self) -> Mask | None:
-        """(m,) where a foot rolls over the tip of its toes; None for a chain without a foot."""
-        if self.foot is None or self.motion.foot is None:
-            return None
-        past: Mask = self.foot.rolls > self.motion.foot.break_angles
-        return past
 
 
 def plant_feet(
@@ -119,7 +87,7 @@ def plant_steps(
         before = {chain.name: _unplanted(chain, undo) for chain in chosen}
         view, total = on_frames(scene, frames), 2 * len(frames)
         yield 0, total
-        plans = _plans(view, armature, list(before), ground_velocity)
+        plans = plans_of(view, armature, list(before), ground_velocity)
         loose = [plan.motion.rig.name for plan in plans if plan.motion.by_bones]
         for plan in plans:
             chain = needed_chain(armature, plan.motion.rig.name)
@@ -129,7 +97,7 @@ def plant_steps(
         if loose:
             target_to_tip(armature, loose, frames[0], frames[-1])
         yield len(frames) // 2, total
-        warnings = _key(view, armature, plans)
+        warnings = key_plans(view, armature, plans)
         yield len(frames), total
         baked = yield from _second_half(
             bake_steps(armature, list(before), frames[0], frames[-1], options=options), total
@@ -161,7 +129,7 @@ def find_contacts(
     scene, frames = _range(armature, frame_start, frame_end)
     with live_paused():
         names = [chain.name for chain in _chosen(armature, chains)]
-        plans = _plans(on_frames(scene, frames), armature, names, ground_velocity, use_keyed=False)
+        plans = plans_of(on_frames(scene, frames), armature, names, ground_velocity, use_keyed=False)
         keys = [
             one
             for plan in plans
@@ -180,6 +148,13 @@ def unplant_feet(armature: Object, chains: Sequence[str] | None = None) -> list[
     """
     named = [needed_chain(armature, name) for name in chains] if chains is not None else armature.ik2d.chains
     planted_ones = [chain for chain in named if len(chain.planted.channels)]
+    if not planted_ones and chains:
+        raise IK2DError(
+            say(
+                "The feet of {chains} are not planted: there is nothing to clear",
+                chains=listed(chain.name for chain in named),
+            )
+        )
     if not planted_ones:
         raise IK2DError(
             say("No feet of '{armature}' are planted: there is nothing to clear", armature=armature.name)
@@ -297,226 +272,6 @@ def _drop_pole(armature: Object, name: str) -> None:
         bpy.data.objects.remove(pole)
 
 
-# --- The path that holds contacts --------------------------------------------
-
-
-def _plans(
-    view: View,
-    armature: Object,
-    names: Sequence[str],
-    ground_velocity: Sequence[float],
-    use_keyed: bool = True,
-) -> list[_Plan]:
-    """Return the chains' contacts and paths. Raises IK2DError where there are none."""
-    scene, frames = view.scene, [int(time) for time in view.times]
-    rigs, _ = read_rigs(armature, names, frames)
-    motions = []
-    for rig, samples in zip(rigs, view.sample(rigs), strict=True):
-        motions.append(motion_of(scene, rig, samples, frames, has_own_motion(rig, samples)))
-    _refuse_still(motions, frames)
-    times = np.array(frames) * scene.render.fps_base / scene.render.fps
-    ways = [_carried(scene, one.rig, frames, times, ground_velocity) for one in motions]
-    loop = is_loop(motions)
-    masks = found(motions, times, ways, loop)
-    if use_keyed:
-        settings = [needed_chain(armature, one.rig.name) for one in motions]
-        by_hand = [keyed(chain, scene, frames) for chain in settings]
-        masks = [own if hand is None else hand for hand, own in zip(by_hand, masks, strict=True)]
-    if not any(mask.any() for mask in masks):
-        raise IK2DError(
-            say(
-                "No foot of '{armature}' stands still on frames {frame} to {frame_2}; choose other "
-                "frames, give the speed of a ground that moves, or key Contact yourself",
-                armature=armature.name,
-                frame=frames[0],
-                frame_2=frames[-1],
-            )
-        )
-    return [
-        _planned(one, way, mask, times, loop) for one, way, mask in zip(motions, ways, masks, strict=True)
-    ]
-
-
-def _planned(motion: ChainMotion, carried: Floats, mask: Mask, times: Floats, loop: bool) -> _Plan:
-    """Return the path that holds a chain's contacts, on ground that is carried (m, 3)."""
-    if motion.foot is None or motion.rig.foot is None:
-        path = held(motion.tips - carried, mask[:, 0], times, up=UP, loop=loop)
-        return _Plan(motion, carried, mask, path + carried, None)
-    moving = replace(motion.foot, ankles=motion.foot.ankles - carried)
-    heel, toe = mask.T
-    foot = planted(moving, motion.rig.foot, heel, toe, times, UP, loop)
-    return _Plan(motion, carried, mask, foot.places + carried, foot)
-
-
-def _refuse_still(motions: Sequence[ChainMotion], frames: Sequence[int]) -> None:
-    for one in motions:
-        if np.ptp(np.hstack((one.tips, one.roots)), axis=0).max() > _STILL * one.reach:
-            return
-    raise IK2DError(
-        say(
-            "Nothing moves on frames {frame} to {frame_2}: neither the chains' bones have keys "
-            "there, nor their targets; choose other frames",
-            frame=frames[0],
-            frame_2=frames[-1],
-        )
-    )
-
-
-def _carried(
-    scene: bpy.types.Scene, rig: RigChain, frames: Sequence[int], times: Floats, velocity: Sequence[float]
-) -> Floats:
-    """Return the way (m, 3) of the ground under a chain since the first frame."""
-    speed = np.array(velocity, np.float64)
-    if speed.shape != (3,) or not np.isfinite(speed).all():
-        raise IK2DError(say("ground_velocity must be three numbers, not {velocity!r}", velocity=velocity))
-    way: Floats = (times - times[0])[:, None] * speed
-    if rig.foot is not None and rig.foot.ground is not None:
-        _, places, _ = watch(scene, [rig], [(rig.foot.ground, "")], frames)
-        way = way + places[:, 0] - places[0, 0]
-    return way
-
-
-# --- Keys --------------------------------------------------------------------
-
-
-def _key(view: View, armature: Object, plans: Sequence[_Plan]) -> list[str]:
-    """Key contacts, targets and rolls; return warnings. Raises IK2DError where a contact is out of reach."""
-    scene, frames = view.scene, [int(time) for time in view.times]
-    by_name = {plan.motion.rig.name: plan for plan in plans}
-    for plan in plans:
-        chain = needed_chain(armature, plan.motion.rig.name)
-        if curve_of(armature, f"{chain.path_from_id()}.softness") is None:
-            chain.softness = 0.0
-    rigs, _ = read_rigs(armature, list(by_name), frames)
-    warnings: list[str] = []
-
-    def write(channels: Sequence[ValueKeys]) -> None:
-        warnings.extend(check_values(channels))
-        with values_keyed(scene, channels):
-            pass
-
-    for ready in in_rounds(rigs):
-        channels: list[ValueKeys] = []
-        for rig in ready:
-            plan = by_name[rig.name]
-            chain = needed_chain(armature, rig.name)
-            channels += contact_keys(chain, frames, plan.contacts)
-            if plan.foot is not None:
-                channels += _foot_keys(view, rig, plan.foot, plan.contacts.any(axis=1))
-        write(channels)
-        bare = [replace(rig, foot=None) for rig in ready]  # whose targets are the feet's controls
-        goals = [by_name[rig.name].goals for rig in ready]
-        write(_location_keys(view, ready, bare, by_name, goals))
-        if any(rig.foot is not None and rig.foot.ground is not None for rig in ready):
-            raised = [
-                _over_ground(by_name[rig.name], goal, samples)
-                for rig, goal, samples in zip(ready, goals, view.sample(ready), strict=True)
-            ]
-            write(_location_keys(view, ready, bare, by_name, raised))
-    units = scene.unit_settings.system
-    for rig, samples in zip(rigs, view.sample(rigs), strict=True):
-        far, reach = misses(scene, rig, samples, frames)
-        far = np.where(by_name[rig.name].contacts.any(axis=1), far, 0.0)
-        row = int(far.argmax())
-        if far[row] > HELD * reach:
-            raise IK2DError(
-                say(
-                    "Chain '{chain}': its contact at frame {frame} cannot be held: its tip stays "
-                    "{length} off; end the contact before, or move the body nearer",
-                    chain=rig.name,
-                    frame=frames[row],
-                    length=length_text(far[row], units),
-                )
-            )
-    return list(dict.fromkeys(warnings))
-
-
-def _location_keys(
-    view: View,
-    ready: Sequence[RigChain],
-    bare: Sequence[RigChain],
-    plans: dict[str, _Plan],
-    goals: Sequence[Floats],
-) -> list[ValueKeys]:
-    """Return the keys that put the targets of chains on their goals. bare: the chains without their feet."""
-    places, _ = locations_on_tips(view, bare, goals)
-    return [
-        _steady(one, plans[rig.name].contacts.any(axis=1))
-        for rig, own in zip(ready, places, strict=True)
-        for one in location_keys(rig, view.times, own)
-    ]
-
-
-def _over_ground(plan: _Plan, goals: Floats, samples: ChainSamples) -> Floats:
-    """Return the goals (m, 3) of a control, each contact as high as the ground lifts any part of it.
-
-    Else it would lift the foot on some frames of a contact, and on others not.
-    """
-    if samples.lifts is None:
-        return goals
-    raised, spans = np.zeros((len(goals), 1)), runs(plan.contacts.any(axis=1))
-    for first, end in spans:
-        raised[first:end] = samples.lifts[first:end].max()
-    ease_between(raised, spans, np.arange(len(goals), dtype=np.float64))
-    over: Floats = goals + raised * UP
-    return over
-
-
-def _steady(keys: ValueKeys, stands: Mask) -> ValueKeys:
-    """Return keys of a target with handles that follow the contacts (m,), up to the end of each.
-
-    Where a parent or the ground moves, the target does too: automatic handles would heed the swing beside.
-    """
-    handles = np.full((2, len(stands)), np.nan)
-    for first, end in runs(stands):
-        own = keys.values[first:end]
-        if np.ptp(own) > 0.0:
-            slopes = np.gradient(own, edge_order=2 if len(own) > 2 else 1) / 3.0
-            handles[:, first:end] = own - slopes, own + slopes
-            handles[0, first], handles[1, end - 1] = np.nan, np.nan
-    return keys if np.isnan(handles).all() else replace(keys, handles=handles)
-
-
-def _foot_keys(view: View, rig: RigChain, foot: PlantedFoot, stands: Mask) -> list[ValueKeys]:
-    """Return the keys of a foot's roll and toes, and of its control's rotation."""
-    assert rig.hands is not None
-    own = [("roll", foot.rolls), *([("toe", foot.toes)] if TOES in rig.hands.parts else ())]
-    keys = [
-        ValueKeys(rig.armature, f"{rig.path}.foot.{name}", 0, view.times, values, "IK 2D")
-        for name, values in own
-    ]
-    holder = holder_of(rig)
-    name = rotation_property(holder.rotation_mode)
-    path, count = holder.path_from_id(name), len(getattr(holder, name))
-    group = rig.subtarget or "Object Transforms"
-    rest = np.tile(np.array(REST[name][:count], np.float64), (len(view.times), 1))
-
-    def rotated(values: Floats) -> list[ValueKeys]:
-        return [ValueKeys(rig.target, path, i, view.times, values[:, i], group) for i in range(count)]
-
-    with values_previewed(view.scene, rotated(rest)):
-        (samples,) = view.sample([replace(rig, foot=None)])
-    assert samples.aims is not None
-    wanted = foot.turns @ rig.hands.offset.T
-    turns = np.swapaxes(orientations(samples.aims), 1, 2) @ wanted
-    now = np.array(getattr(holder, name)[:], np.float64)
-    values = channels_of(holder, turns, np.tile(now, (len(turns), 1)), now)
-    with values_previewed(view.scene, rotated(values)):
-        (samples,) = view.sample([replace(rig, foot=None)])
-    assert samples.aims is not None
-    off = np.abs(orientations(samples.aims) - wanted).max()
-    if off > HELD:
-        raise IK2DError(
-            say(
-                "Chain '{chain}': its target '{holder}' does not turn as its rotation says; unlock "
-                "its rotation, or mute its constraints",
-                chain=rig.name,
-                holder=holder.name,
-            )
-        )
-    return [*keys, *(_steady(one, stands) for one in rotated(values))]
-
-
 # --- The bake, and the motion after it ---------------------------------------
 
 
@@ -534,7 +289,7 @@ def _second_half(
 
 
 def _after(
-    scene: bpy.types.Scene, armature: Object, plans: Sequence[_Plan], frames: Sequence[int]
+    scene: bpy.types.Scene, armature: Object, plans: Sequence[Plan], frames: Sequence[int]
 ) -> list[ChainMotion]:
     """Return the motion of the chains as Blender plays it now, on each frame and half-way to the next."""
     times = np.arange(2 * len(frames) - 1) / 2.0 + frames[0]

@@ -3,7 +3,6 @@
 
 from math import cos, radians
 
-import bpy
 import numpy as np
 from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 from mathutils import Vector
@@ -60,8 +59,7 @@ def add_pole(armature: Object, chain: PropertyGroup) -> Object:
     side = pole_side(bones[0], chain.pole_angle)
     across = side - (side @ line) * line
     across /= np.linalg.norm(across) or 1.0
-    collections = [one for one in armature.users_collection if one.is_editable]
-    pole = add_target(armature, chain.tip, (collections or [bpy.context.scene.collection])[0], "Pole")
+    pole = add_target(armature, chain.tip, "Pole")
     # In the pose that is shown, so that the chain stays as it is.
     shown = bones[0].matrix @ bones[0].bone.matrix_local.inverted_safe()
     place = joints[len(bones) // 2] + _AWAY * length * across

@@ -7,7 +7,7 @@ from ...core.words import say
 from ...rig.chain.fingerprint import followed_by
 from ...ui.context import active_armature
 from ...ui.text import draw_text
-from ..adopt.button import limb_here
+from ..adopt.operators import limb_here
 from .menus import chain_here
 from .selection import chosen_bones, plan_in_words, why_not_add
 

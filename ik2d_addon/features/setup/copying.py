@@ -131,8 +131,7 @@ def _counterpart(
     name = flip_name(target.name)
     if name != target.name and name in bpy.data.objects:
         return bpy.data.objects[name], subtarget
-    collections = [one for one in armature.users_collection if one.is_editable]
-    made = add_target(armature, tip, (collections or [bpy.context.scene.collection])[0], role)
+    made = add_target(armature, tip, role)
     if name != target.name:
         made.name = name
     world, flip = armature.matrix_world, Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))

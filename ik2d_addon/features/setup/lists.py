@@ -13,7 +13,7 @@ from ...ui.text import fits_as_name
 from ..baking.live import draw_toggle
 from ..baking.results import has_results
 from ..doctor.findings import shared_bones
-from ..doctor.operators import problem_of
+from ..doctor.operators import cached_problem
 
 
 class IK2D_UL_chains(UIList):
@@ -41,7 +41,7 @@ class IK2D_UL_chains(UIList):
 
 def sign_of(chain: PropertyGroup) -> str:
     """Return the icon of a chain's state: faulty or missed, shared, reached; "" before it is baked."""
-    if problem_of(chain) or problem_of_live(chain):
+    if cached_problem(chain) or problem_of_live(chain):
         return 'ERROR'
     if shared_bones(chain):
         return 'LINKED'

@@ -14,11 +14,12 @@ from ...ui.operator import ChainOperator, chain_name, tick
 from ...ui.preferences import is_live_at_once
 from ...ui.registration import registration
 from ...ui.settings.adopted import is_adopted
-from ...ui.settings.chain_list import add_chain, add_target, drop_chain, flip, move_chain, take_limits
+from ...ui.settings.chain_list import add_chain, add_target, drop_chain, flip
 from ...ui.settings.joint_list import joints_wanted, sync_joints
 from ..adopt.keep import give_back
 from ..native import remove_native
 from .flips import key_flip
+from .limits import take_limits
 from .selection import choose_target, chosen_bones, plan_in_words, target_candidates, why_not_add
 from .straight_limb import view_of
 
@@ -39,6 +40,16 @@ def remove_chain(armature: Object, chain: PropertyGroup | None = None) -> str:
     last = len(settings.chains) - 1
     settings.active_index = max(0, min(settings.active_index - (index < settings.active_index), last))
     return name
+
+
+def move_chain(armature: Object, step: int) -> None:
+    """Move the active chain down by `step` places in the list, up where negative, as far as the list goes."""
+    settings = armature.ik2d
+    if active_chain(armature) is None:
+        raise IK2DError(say("Armature '{armature}' has no chain to move", armature=armature.name))
+    index = max(0, min(settings.active_index + step, len(settings.chains) - 1))
+    settings.chains.move(settings.active_index, index)
+    settings.active_index = index
 
 
 class IK2D_OT_chain_add(ChainOperator, Operator):
@@ -96,8 +107,7 @@ class IK2D_OT_chain_add(ChainOperator, Operator):
     @staticmethod
     def _new_target(context: Context, armature: Object, tip: str) -> Object:
         """Add a target; in Object Mode select it alone, ready to be moved: the armature stays active."""
-        collections = [one for one in armature.users_collection if one.is_editable]
-        target = add_target(armature, tip, (collections or [context.scene.collection])[0])
+        target = add_target(armature, tip)
         context.view_layer.update()
         if armature.mode == 'OBJECT' and target.visible_get():
             for ob in context.selected_objects:

@@ -15,7 +15,7 @@ from ...ui.sidebar import ChainSidebar, Sidebar
 from ...ui.text import draw_text, field, fitting_icon, text_width
 from ..adopt.operators import draw_adopt
 from ..baking.live import draw_live
-from ..doctor.operators import draw_findings, problem_of
+from ..doctor.operators import cached_problem, draw_findings
 from ..foot.operators import draw_foot
 from ..match.operators import draw_match
 from ..native.operators import draw_bend, draw_bend_control, draw_changed, draw_native, draw_setting
@@ -60,7 +60,7 @@ class IK2D_PT_main(Sidebar, Panel):
         self._draw_list_buttons(row.column(align=True), len(settings.chains))
         chain = shown_chain(context)
         if chain is not None:
-            draw_live(layout, context, chain, problem_of(chain))
+            draw_live(layout, context, chain, cached_problem(chain))
         if offers_another(context):
             draw_add(layout, context)
 

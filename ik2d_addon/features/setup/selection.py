@@ -7,10 +7,9 @@ from bpy.types import Context, Object, PoseBone
 
 from ...core import IK2DError
 from ...core.words import say
-from ...rig.chain.chain import refuse_own_target
+from ...rig.chain.chain import is_joined, refuse_own_target
 from ...rig.chain.dependencies import parents, walk
 from ...ui.context import active_armature, why_not_edit
-from ..drag.bones_without_chain import is_joined
 
 # More bones than these are told by the first and the last.
 _TOLD = 4
@@ -57,7 +56,7 @@ def _names(bones: list[PoseBone]) -> list[str]:
 def _branch(bone: PoseBone) -> list[PoseBone]:
     """Return the bones that join end to end through a bone, without another that joins them."""
     found = [bone]
-    while is_joined(found[0]) and len(_joined_below(found[0].parent)) == 1:
+    while is_joined(found[0].bone) and len(_joined_below(found[0].parent)) == 1:
         found.insert(0, found[0].parent)
     while len(below := _joined_below(found[-1])) == 1:
         found += below
@@ -65,7 +64,7 @@ def _branch(bone: PoseBone) -> list[PoseBone]:
 
 
 def _joined_below(bone: PoseBone) -> list[PoseBone]:
-    return [child for child in bone.children if is_joined(child)]
+    return [child for child in bone.children if is_joined(child.bone)]
 
 
 def target_candidates(context: Context) -> list[tuple[Object, str]]:

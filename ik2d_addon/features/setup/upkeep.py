@@ -9,7 +9,7 @@ from bpy.app.handlers import persistent
 
 from ...core import IK2DError
 from ...rig.chain.fingerprint import followed_by
-from ...rig.chain.renames import straighten
+from ...rig.chain.renames import straighten, with_settings
 from ...ui.context import active_chain, followers, follows
 from ..baking.results import drop_copied, keep_results
 
@@ -19,10 +19,9 @@ _last_active = 0
 
 def rigs() -> Iterator[bpy.types.Object]:
     """Yield the editable armatures that have chains."""
-    for ob in bpy.data.objects:
-        # Reading the settings of an object without any would make some: hence is_property_set.
-        if ob.type == 'ARMATURE' and ob.is_property_set("ik2d") and ob.is_editable and len(ob.ik2d.chains):
-            yield ob
+    for armature in with_settings(bpy.data.objects):
+        if armature.is_editable and len(armature.ik2d.chains):
+            yield armature
 
 
 def _for_all_rigs(work: Callable[[bpy.types.Object], object]) -> Callable[..., None]:

@@ -32,7 +32,7 @@ class PlainHands:
         ]
         pose_bones = rig.armature.pose.bones
         self.hands = [
-            _LeanHand(pose_bones[name], part) for name, part in zip(hands.bones, hands.parts, strict=True)
+            _PlainHand(pose_bones[name], part) for name, part in zip(hands.bones, hands.parts, strict=True)
         ]
         self._bears = {hand.above for hand in self.hands}
 
@@ -86,7 +86,7 @@ class PlainHands:
         return found
 
 
-class _LeanHand:
+class _PlainHand:
     """One hand."""
 
     def __init__(self, bone: bpy.types.PoseBone, part: int) -> None:

@@ -174,6 +174,36 @@ def copy_keys(source: bpy.types.FCurve, curve: bpy.types.FCurve) -> None:
     fill(curve, columns_of(source), exact=True)
 
 
+def copy_curve(source: bpy.types.FCurve, curve: bpy.types.FCurve) -> None:
+    """Give an F-Curve without modifiers the keys, the extrapolation and the modifiers of another."""
+    copy_keys(source, curve)
+    curve.extrapolation = source.extrapolation
+    for modifier in source.modifiers:
+        copy = curve.modifiers.new(modifier.type)
+        _copy_values(modifier, copy)
+        if modifier.type == 'ENVELOPE':
+            _copy_points(modifier.control_points, copy.control_points)
+    curve.update()
+
+
+def _copy_values(source: bpy.types.bpy_struct, copy: bpy.types.bpy_struct) -> None:
+    names = [found.identifier for found in source.bl_rna.properties if not found.is_readonly]
+    for name in (*names, *names):  # twice: some, such as blend_in, are bounded by those set after them
+        setattr(copy, name, getattr(source, name))
+
+
+def _copy_points(
+    source: bpy.types.FModifierEnvelopeControlPoints, copy: bpy.types.FModifierEnvelopeControlPoints
+) -> None:
+    """Give an Envelope the points of another; in bulk, as Blender may crash where one value of one is set."""
+    values = np.empty(len(source), np.float32)
+    for number in range(len(source)):
+        copy.add(number)
+    for name in ("frame", "min", "max"):
+        source.foreach_get(name, values)
+        copy.foreach_set(name, values)
+
+
 def is_hand_made(curve: bpy.types.FCurve, refusal: str) -> bool:
     """Return whether an F-Curve has keys made by hand; raise IK2DError(refusal) for a bake's among them."""
     by_hand = made_by_hand(curve)

@@ -25,6 +25,8 @@ from .stretch import Stretching, carried_note, read_stretching
 
 # Joints further off the plane than this part of the reach get a warning.
 FAR_OFF_PLANE = 0.01
+# A bone whose head is this near to its parent's tail, as a part of its length, goes on from there.
+_JOINED = 1e-3
 # What a chain follows.
 _TARGET, _POLE, _GROUND = noted("target"), noted("pole"), noted("ground")
 
@@ -336,6 +338,14 @@ def rest_joints(bones: list[bpy.types.PoseBone]) -> Floats:
     tail = rest[-1] @ (0.0, bones[-1].bone.length, 0.0, 1.0)
     joints: Floats = np.vstack((rest[:, :3, 3], tail[:3]))
     return joints
+
+
+def is_joined(bone: bpy.types.Bone) -> bool:
+    """Return whether a bone goes on from its parent's tail at rest."""
+    if bone.parent is None:
+        return False
+    gap = (bone.head_local - bone.parent.tail_local).length
+    return bool(bone.use_connect or gap <= _JOINED * bone.length)
 
 
 def _solver(settings: bpy.types.PropertyGroup, bone_count: int, slides: Slides | None = None) -> str:

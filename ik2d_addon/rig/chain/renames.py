@@ -5,14 +5,14 @@ Next to each name a chain stores the bone's place when both last agreed (`place`
 ui/settings/chain.py). So it follows renames by hand, a script, undo, or in a library.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import bpy
 from mathutils import Vector
 
 from ...core import IK2DError
-from ...core.words import say
+from ...core.words import noted, quoted, say
 from .readable import mend_texts, refuse_no_text
 
 # Bones whose ends are nearer than this part of their length are in one place: more than leaving Edit Mode
@@ -177,6 +177,28 @@ def _readable(data: bpy.types.ID | None) -> bool:
     return isinstance(data, bpy.types.Armature) and not data.is_editmode
 
 
+# --- Armatures ---------------------------------------------------------------
+
+
+def with_settings(objects: Iterable[bpy.types.Object]) -> Iterator[bpy.types.Object]:
+    """Yield the armatures among objects that have our settings."""
+    for ob in objects:
+        # Reading the settings of an object that has none makes some, so ask first.
+        if ob.type == 'ARMATURE' and ob.is_property_set("ik2d"):
+            yield ob
+
+
+def why_linked(armature: bpy.types.Object) -> str:
+    """Return why an armature's chains and pose cannot be changed: it is linked; "" where they can."""
+    if armature.is_editable:
+        return ""
+    return say(
+        "'{armature}' is linked from another file; make a library override of it (Object > "
+        "Library Override > Make)",
+        armature=armature.name,
+    )
+
+
 # --- Names of chains ---------------------------------------------------------
 
 
@@ -192,7 +214,14 @@ def needed_chain(armature: bpy.types.Object, name: str) -> Settings:
     """Return the settings of an armature's chain of that name; raise IK2DError for none."""
     chain = chain_named(armature, name)
     if chain is None:
-        raise IK2DError(say("Armature '{armature}' has no chain '{name}'", armature=armature.name, name=name))
+        raise IK2DError(
+            say(
+                "'{armature}' has no chain '{name}'; its chains are: {known}",
+                armature=armature.name,
+                name=name,
+                known=quoted(chain.name for chain in armature.ik2d.chains) or noted("none"),
+            )
+        )
     return chain
 
 

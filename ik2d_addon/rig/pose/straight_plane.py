@@ -10,7 +10,7 @@ import numpy as np
 from bpy.utils import flip_name
 
 from ...core.inputs import Floats
-from ..chain.chain import bend_of, rest_joints
+from ..chain.chain import bend_of, is_joined, rest_joints
 from ..chain.planes import FIRST_X, FIRST_Z, choose_plane, line_of
 
 # The front view of the armature: its right, its up and the way to the viewer, as columns.
@@ -19,8 +19,6 @@ FRONT = np.array(((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0)))
 _ASIDE, _FOOT = 0.05, 0.5
 # Bones lie in one plane if they spread across it by less than this part of what they do along.
 _FLAT = 0.05
-# A bone's tail is at another's head if it is this near, as a part of the other's length.
-_JOINED = 1e-3
 _LEG_NAMES = re.compile(r"foot|toe|ankle|leg|shin|calf|knee|thigh|paw|hoof", re.IGNORECASE)
 _ARM_NAMES = re.compile(r"hand|palm|wrist|finger|thumb|arm|elbow", re.IGNORECASE)
 
@@ -136,10 +134,9 @@ def _axis(
     reach = float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
     parent = bones[0].parent
     if parent is not None:
-        head, tail = _points([parent])
+        head, _ = _points([parent])
         across = _across(head - joints[0], line)
-        joined = np.linalg.norm(tail - joints[0]) <= _JOINED * bones[0].length
-        if joined and np.linalg.norm(across) > _ASIDE * parent.length:
+        if is_joined(bones[0].bone) and np.linalg.norm(across) > _ASIDE * parent.length:
             return _unit(across)
     own = {bone.name for bone in bones}
     others = [bone for bone in armature.pose.bones if bone.name not in own]

@@ -1,24 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Chains of an armature: add, remove, order and flip them, and take limits from its bones."""
+"""Chains of an armature: add, remove and flip them."""
 
 from contextlib import suppress
 
 import bpy
-import numpy as np
-from bpy.types import Object, PoseBone, PropertyGroup
+from bpy.types import Object, PropertyGroup
 
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import quoted, say
-from ...rig.chain.bone_limits import limits_elsewhere, limits_of_bones, slides_of_bones
-from ...rig.chain.chain import chain_bones, rest_joints
+from ...core.words import say
+from ...rig.chain.chain import chain_bones
 from ...rig.chain.native_state import controls_of
-from ...rig.chain.planes import bend_plane
-from ...rig.chain.slides import slide_directions
-from ...rig.scene.slide_locations import base_of
-from ..context import active_chain
 from .found_plane import find_plane
-from .joint_list import sync_joints
 
 # The radius of a target made for a chain, as a part of its last bone's length.
 TARGET_SIZE = 0.15
@@ -69,16 +62,6 @@ def drop_chain(armature: Object, index: int) -> str:
     return name
 
 
-def move_chain(armature: Object, step: int) -> None:
-    """Move the active chain down by `step` places in the list, up where negative, as far as the list goes."""
-    settings = armature.ik2d
-    if active_chain(armature) is None:
-        raise IK2DError(say("Armature '{armature}' has no chain to move", armature=armature.name))
-    index = max(0, min(settings.active_index + step, len(settings.chains) - 1))
-    settings.chains.move(settings.active_index, index)
-    settings.active_index = index
-
-
 def flip(chain: PropertyGroup) -> None:
     """Bend a chain to its other side; a native one by its control, at once."""
     controls = controls_of(chain)
@@ -90,81 +73,18 @@ def flip(chain: PropertyGroup) -> None:
     chain.id_data.update_tag()  # the viewport may show it
 
 
-def add_target(armature: Object, tip: str, collection: bpy.types.Collection, role: str = "Target") -> Object:
+def add_target(armature: Object, tip: str, role: str = "Target") -> Object:
     """Add an empty at the tail of a bone, as the bone is posed now, for a chain to follow.
 
-    role: what it is to the chain, for its name.
+    It is in the first of the armature's collections that is not linked, else in the scene's. role: what it
+    is to the chain, for its name.
     """
+    collections = [one for one in armature.users_collection if one.is_editable]
     bone = armature.pose.bones[tip]
     target = bpy.data.objects.new(f"{tip} {role}", None)
-    collection.objects.link(target)
+    (collections or [bpy.context.scene.collection])[0].objects.link(target)
     target.location = armature.matrix_world @ bone.tail
     target.empty_display_type = 'SPHERE'
     scale = sum(abs(value) for value in armature.matrix_world.to_scale()) / 3.0
     target.empty_display_size = max(TARGET_SIZE * bone.length * scale, 1e-6)
     return target
-
-
-def take_limits(armature: Object, chain: PropertyGroup) -> tuple[int, list[str]]:
-    """Take the chain's limits from Blender's own limits on the bones; other joints become free.
-
-    Returns the number of limited joints, and the bones whose limits are not about turns in the plane.
-    Raises IK2DError for a chain without bones or without a plane.
-    """
-    bones = chain_bones(armature, chain.tip, chain.bone_count, chain.name)
-    plane = bend_plane(chain, bones, rest_joints(bones))
-    ranges, slanted = limits_of_bones(bones, plane)
-    sync_joints(chain)
-    for joint in chain.joints:
-        joint.use_limit = joint.name in ranges
-        if joint.use_limit:
-            joint.limit_min, joint.limit_max = ranges[joint.name]
-    open_ended = take_slides(chain, bones)
-    chain.left_out = left_out_in_words(slanted, limits_elsewhere(bones), open_ended)
-    return len(ranges), slanted
-
-
-def take_slides(chain: PropertyGroup, bones: list[PoseBone]) -> list[str]:
-    """Take slides from Limit Location constraints; return the bones that have a limit on one side only."""
-    joints = [chain.joints[bone.name] for bone in bones]
-    bases = np.array(
-        [
-            np.where(joint.slid, base_of(joint), bone.location)
-            for joint, bone in zip(joints, bones, strict=True)
-        ]
-    )
-    own = joints[-1].use_slide and not (len(joints) > 1 and joints[-2].use_slide)
-    ranges, open_ended = slides_of_bones(bones, slide_directions(bones), bases, own)
-    for joint in joints:
-        if joint.name in ranges:
-            joint.slide_min, joint.slide_max = ranges[joint.name]
-            joint.use_slide = joint.slide_min < joint.slide_max
-    return open_ended
-
-
-def left_out_in_words(slanted: list[str], elsewhere: list[str], open_ended: list[str]) -> str:
-    """Return a sentence for each kind of limit that could not be taken; "" where all were."""
-    sentences = []
-    if open_ended:
-        sentences.append(
-            say(
-                "Left out the slides of {names}: their Limit Location has no minimum or no maximum",
-                names=quoted(open_ended),
-            )
-        )
-    if slanted:
-        sentences.append(
-            say(
-                "Left out {names}: in the chain's plane they turn about none of their own axes, "
-                "which Blender's limits are about",
-                names=quoted(slanted),
-            )
-        )
-    if elsewhere:
-        sentences.append(
-            say(
-                "Left out {names}: their Limit Rotation is not in Local Space, so it is no limit on a joint",
-                names=quoted(elsewhere),
-            )
-        )
-    return "\n".join(sentences)

@@ -17,8 +17,8 @@ from bpy.types import PropertyGroup, UILayout
 
 from ..registration import registration
 
-# The extension's name in Blender's preferences; "" if the code is run from its folder.
-EXTENSION = __package__.partition(".ik2d_addon")[0] if __package__.startswith("bl_ext.") else ""
+# The extension's name in Blender's preferences; "" if the package runs from its source folder.
+EXTENSION = __package__.rpartition(".ik2d_addon")[0]
 # Called, without arguments, after any change here.
 listeners: list[Callable[[], None]] = []
 

@@ -11,7 +11,7 @@ from programs import ROOT, bake_here, command, is_baked, leg_file
 
 import ik2d_addon
 from ik2d_addon.cli import signals
-from ik2d_addon.cli.commands import bake
+from ik2d_addon.cli.commands import bake, one_file
 from ik2d_addon.cli.files import files
 
 
@@ -79,7 +79,7 @@ def test_asked_before_the_one_step_nothing_is_written(tmp_path, capsys, monkeypa
     before = scene.read_bytes()
     if when == "put_in_place":  # at the last moment at which it is asked about
         where, name = bake.scene, "versions_kept"
-        stop = bake.stop_if_asked
+        stop = one_file.stop_if_asked
         asked = []
 
         def last(*_):
@@ -88,7 +88,7 @@ def test_asked_before_the_one_step_nothing_is_written(tmp_path, capsys, monkeypa
                 os.kill(os.getpid(), number)
             stop()
 
-        monkeypatch.setattr(bake, "stop_if_asked", last)
+        monkeypatch.setattr(one_file, "stop_if_asked", last)
     else:
         where, name = {"open_scene": (bake.scene, when), "armatures_of": (bake, when)}[when]
         there = getattr(where, name)

@@ -4,7 +4,7 @@
 import bpy
 import pytest
 from ik_rigs import driven_influence, from_the_tip, keyed_influence
-from rigs import add_chain
+from rigs import add_chain, add_modifiers
 from snapshots import differences
 from whole_rig import whole_rig
 
@@ -35,6 +35,20 @@ def test_an_f_curve_is_copied_with_its_handles_and_modifiers():
     (source,) = curves.values()
     for frame in (-4.0, 1.0, 4.5, 8.0, 15.0, 30.0):
         assert curve.evaluate(frame) == source.evaluate(frame)
+
+
+def test_an_f_curve_is_copied_with_additive_modifiers_and_the_points_of_an_envelope():
+    armature = leg(keyed_influence)
+    (source,) = existing_fcurves(armature)
+    add_modifiers(source)
+    copy_animation(armature, source.data_path, f"{PATH}.influence", "leg")
+    constraint, chain = armature.pose.bones["shin"].constraints[0], armature.ik2d.chains[0]
+    played = []
+    for frame in range(-3, 25):
+        bpy.context.scene.frame_set(frame)
+        played.append(chain.influence)
+        assert chain.influence == constraint.influence
+    assert len(set(played)) > 3
 
 
 def test_a_driver_is_copied_and_the_source_stays():

@@ -11,8 +11,8 @@ from rigs import add_target, evaluated_place, evaluated_tip
 from snapshots import differences
 from whole_rig import whole_rig
 
-from ik2d_addon.features.adopt import adopt, operators
-from ik2d_addon.features.adopt.button import limb_here
+from ik2d_addon.features.adopt import adopt, difference, operators
+from ik2d_addon.features.adopt.operators import limb_here
 from ik2d_addon.features.adopt.poses import FEW_FRAMES
 
 
@@ -83,7 +83,7 @@ def test_progress_goes_to_the_end_in_both_halves(armature):
     assert len(parts) >= 90 and parts[-1] == 1.0 and all(0.0 <= part <= 1.0 for part in parts)
     names = adopt.carry_out(adoption, bpy.context.scene)
     parts.clear()
-    adopt.compare_adopted(adoption, names, bpy.context.scene, parts.append)
+    difference.compare_adopted(adoption, names, bpy.context.scene, parts.append)
     assert len(parts) >= 90 and parts[-1] == 1.0
 
 

@@ -11,7 +11,7 @@ from rigs import add_chain, add_target, calls_of
 
 from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.doctor import fixes
+from ik2d_addon.features.doctor import fixes, rest_fixes
 from ik2d_addon.features.doctor import operators as drawn
 from ik2d_addon.features.doctor.fixes import mend
 from ik2d_addon.features.native import make_native
@@ -178,7 +178,7 @@ def test_what_the_panel_asks_of_10_chains_reads_and_evaluates_nothing_in_few_cal
 
     def draw():
         for chain in chains:
-            assert drawn.problem_of(chain) == ""
+            assert drawn.cached_problem(chain) == ""
         assert drawn.findings_of(bpy.context, armature, chains[0]) == []
 
     def evaluated(*_):
@@ -202,19 +202,19 @@ def test_what_was_read_once_is_read_anew_where_anything_of_it_has_changed():
     armature, chain = leg(stretch=1.5)
     for bone in armature.data.bones:
         bone.inherit_scale = 'NONE'
-    assert drawn.problem_of(chain) == ""
+    assert drawn.cached_problem(chain) == ""
     armature.pose.bones["shin"].lock_scale[1] = True
-    assert "Y Scale of bone 'shin' is locked" in drawn.problem_of(chain)
+    assert "Y Scale of bone 'shin' is locked" in drawn.cached_problem(chain)
     armature.pose.bones["shin"].lock_scale[1] = False
-    assert drawn.problem_of(chain) == ""
+    assert drawn.cached_problem(chain) == ""
     for frame, scale in ((1, 1.0), (9, 2.0)):
         armature.pose.bones["shin"].scale[1] = scale
         armature.pose.bones["shin"].keyframe_insert("scale", index=1, frame=frame)
-    assert "keys change the Y Scale" in drawn.problem_of(chain)
+    assert "keys change the Y Scale" in drawn.cached_problem(chain)
     armature.animation_data_clear()
-    assert drawn.problem_of(chain) == ""
+    assert drawn.cached_problem(chain) == ""
     chain.target = None
-    assert "has no target" in drawn.problem_of(chain)
+    assert "has no target" in drawn.cached_problem(chain)
 
 
 def test_of_a_native_chain_the_control_says_which_side_it_bends_to():
@@ -242,4 +242,4 @@ def test_joints_off_one_plane_are_a_note_while_the_tip_reaches_and_flatten_is_of
     assert fixes.accept in finding.fixes
     mend("FLATTEN", armature, chain)
     after = bake(armature, None, 20, 20).chains[0].max_error
-    assert (fixes.flatten in finding.fixes) is (after < before)
+    assert (rest_fixes.flatten in finding.fixes) is (after < before)

@@ -3,7 +3,7 @@
 
 import bpy
 import pytest
-from rigs import add_target, leg_with_target
+from rigs import add_modifiers, add_target, leg_with_target
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.native.controls import CONTROLS, STRETCH, add_controls, refuse_unreadable
@@ -44,6 +44,22 @@ def test_keys_come_along_with_handles_extrapolation_and_modifiers():
     assert copy.data_path == '["influence"]' and copy.extrapolation == 'LINEAR'
     for frame in range(-5, 30):
         assert copy.evaluate(frame) == curve.evaluate(frame)
+
+
+def test_keys_come_along_with_additive_modifiers_and_the_points_of_an_envelope():
+    armature, _ = leg_with_target()
+    chain = armature.ik2d.chains[0]
+    for frame, value in ((1, 0.0), (10, 1.0), (20, 0.5)):
+        chain.influence = value
+        chain.keyframe_insert("influence", frame=frame)
+    (curve,) = existing_fcurves(armature)
+    add_modifiers(curve)
+    controls, played = stand_for(chain), []
+    for frame in range(-3, 25):
+        bpy.context.scene.frame_set(frame)
+        played.append(chain.influence)
+        assert min(max(controls["influence"], 0.0), 1.0) == chain.influence
+    assert len(set(played)) > 3
 
 
 def test_a_choice_holds_until_its_next_key():

@@ -122,6 +122,16 @@ def test_clear_gives_back_the_motion_of_before(kind):
         unplant_feet(made.armature)
 
 
+def test_clear_of_a_foot_that_is_not_planted_names_it_and_leaves_the_others():
+    made = walker()
+    plant_feet(made.armature, ["shin.L"])
+    planted = every_bit_of_animation(made.armature)
+    with pytest.raises(IK2DError, match=r"^The feet of 'shin\.R' are not planted"):
+        unplant_feet(made.armature, ["shin.R"])
+    assert every_bit_of_animation(made.armature) == planted
+    assert unplant_feet(made.armature, ["shin.L", "shin.R"]) == []
+
+
 def move_first_end(chain, by):
     """Move the end of a chain's first toe contact by some frames; return where it was."""
     path = f"{chain.path_from_id()}.foot.contact_toe"

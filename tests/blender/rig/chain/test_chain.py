@@ -13,6 +13,7 @@ from ik2d_addon.core import IK2DError, Plane
 from ik2d_addon.rig.chain.chain import (
     FAR_OFF_PLANE,
     chain_bones,
+    is_joined,
     pose_bones_of,
     problem_of,
     read_chain,
@@ -222,6 +223,15 @@ def test_joints_are_the_heads_and_the_tips_tail_in_rest():
 
 
 # --- Targets --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gap, joined", [(0.0, True), (0.0009, True), (0.0011, False)])
+def test_a_bone_joins_its_parent_within_a_thousandth_of_its_length(gap, joined):
+    armature = add_armature(
+        {"a": ((0, 0, 2), (0, 0, 1), "", 0.0), "b": ((2.0 * gap, 0, 1), (2.0 * gap, 0, -1), "a", 0.0)}
+    )
+    bones = armature.data.bones
+    assert is_joined(bones["b"]) == joined and not is_joined(bones["a"])
 
 
 def test_a_bone_that_the_target_has_not_is_told():

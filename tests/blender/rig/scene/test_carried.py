@@ -228,7 +228,7 @@ def faults_of(armature, chain):
 def test_what_is_followed_is_no_fault(case):
     armature, chain, _ = carried_leg(case)
     assert other_controls(read_chain(armature, chain), FRAMES[0], FRAMES[-1]) == []
-    assert 'RULED' not in faults_of(armature, chain)
+    assert 'OTHER_CONTROLS' not in faults_of(armature, chain)
 
 
 def test_what_carries_a_chain_keeps_it_from_being_native():

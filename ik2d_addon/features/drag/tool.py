@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tool in the toolbar of Pose Mode."""
+"""The tool that drags tips, in the toolbar of Pose Mode."""
 
 import bpy
 from bpy.types import WorkSpaceTool
 
-from ..core.words import say
+from ...core.words import say
 
 
 class IK2D_TL_drag(WorkSpaceTool):

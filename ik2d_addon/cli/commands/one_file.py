@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What all commands that write one file share: it is opened and locked, saved in one step, then told."""
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+import bpy
+
+from ...core import IK2DError
+from ..console import complain, say
+from ..files import files, scene
+from ..signals import asked_to_end, stop_if_asked
+
+# A line to print after saving, and how it is told: by `say` or `complain`.
+Line = tuple[Callable[[str], None], str]
+
+
+def refuse_empty(option: str, path: str | None) -> None:
+    """Raise IK2DError for an option whose value is empty."""
+    # A script with an unset variable writes this; it must not mean "over the scene itself".
+    if path == "":
+        raise IK2DError(f"{option} is given without a name; name a file, or leave {option} out")
+
+
+@contextmanager
+def opened(options: argparse.Namespace) -> Iterator[str]:
+    """Open the file that the options name; yield the path to save to, locked against other runs."""
+    output = files.target_of(options.output or options.scene or _open_one())
+    files.check_can_write(output)
+    with files.locked(output):
+        scene.open_scene(options.scene, trusted=options.enable_autoexec, forced=options.force)
+        if not options.scene:
+            scene.check_windows_read()
+            if scene.is_over_itself(output):
+                scene.check_unchanged()
+        scene.check_no_library(output)
+        yield output
+
+
+def _open_one() -> str:
+    if not bpy.data.filepath:
+        raise IK2DError("no .blend file is open; name an existing one, before --command or after bake")
+    return bpy.data.filepath
+
+
+def armatures_of(options: argparse.Namespace) -> list[bpy.types.Object]:
+    """Return the armatures that the options ask for; raise IK2DError without any."""
+    if options.armature is not None:
+        armature = bpy.context.scene.objects.get(options.armature) or bpy.data.objects.get(options.armature)
+        if armature is None:
+            known = ", ".join(f"'{o.name}'" for o in bpy.data.objects if o.type == 'ARMATURE') or "none"
+            raise IK2DError(f"there is no armature '{options.armature}'; the file's armatures are: {known}")
+        return [armature]
+    armatures = [o for o in bpy.context.scene.objects if o.type == "ARMATURE"]
+    if options.chains:
+        found = [o for o in armatures if any(name in _chain_names(o) for name in options.chains)]
+    else:
+        found = [o for o in armatures if any(chain.enabled for chain in o.ik2d.chains)]
+    if not found:
+        wanted = (
+            f"a chain named {' or '.join(map(repr, options.chains))}"
+            if options.chains
+            else "an enabled chain"
+        )
+        raise IK2DError(f"no armature of the scene has {wanted}; add chains in the IK 2D tab of the sidebar")
+    for name in options.chains or ():
+        if not any(name in _chain_names(o) for o in found):
+            raise IK2DError(f"no armature of the scene has a chain '{name}'")
+    return found
+
+
+def names_wanted(armature: bpy.types.Object, options: argparse.Namespace) -> list[str] | None:
+    """Return the names of the armature's chains to bake; None for all that are enabled."""
+    if options.chains and options.armature is None:
+        return [name for name in options.chains if name in _chain_names(armature)]
+    return options.chains
+
+
+def _chain_names(armature: bpy.types.Object) -> list[str]:
+    return [chain.name for chain in armature.ik2d.chains]
+
+
+def save(output: str) -> None:
+    """Save the open file in one step; raise IK2DError if that fails."""
+    with scene.saved_beside(output) as written:
+        stop_if_asked()
+        try:
+            files.put_in_place(written, output, scene.versions_kept())
+        except OSError as error:
+            raise IK2DError(
+                f"'{output}' could not be saved ({error.strerror}), so nothing is changed;"
+                " choose another place"
+            ) from None
+
+
+def print_lines(lines: Iterable[Line]) -> None:
+    """Print lines, each as it is told."""
+    for tell, line in lines:
+        tell(line)
+
+
+def ended(output: str, tell: Callable[[], int]) -> int:
+    """Say that the file is saved, tell what was done, and return the exit code that this returns.
+
+    Where the process was asked to end meanwhile, it is that signal's.
+    """
+    say(f"ik2d: saved '{output}'")
+    code = tell()
+    if interrupted := asked_to_end():
+        complain(f"ik2d: interrupted when '{output}' was saved already")
+        return interrupted.exit_code
+    return code

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The result of Snap Target to Bones: how far each chain's solve is off its FK pose, in words."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...bake.lengths import length_text
+from ...core.inputs import Floats
+from ...core.words import say
+from ...rig.animation.auto_keying import Moved
+
+# Joints and tips within these match: radians, and a part of the reach.
+SAME_JOINTS, SAME_TIPS = np.radians(0.1), 1e-5
+# The smallest angle in a report, in degrees.
+SHOWN = 0.001
+
+
+@dataclass(frozen=True, eq=False)
+class ChainMatch:
+    """Errors of a chain's solve against the FK pose that its target was matched to. Lengths: the world's."""
+
+    name: str
+    target: str
+    frames: Floats  # (frames,)
+    distance: Floats  # (frames,) from the tip as posed to the tip as solved
+    joints: Floats  # (frames, n) radians that each bone's own rotation is off
+    bones: tuple[str, ...]
+    reach: float
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def tips_match(self) -> bool:
+        """Whether the solved tip matches on every frame."""
+        return bool(self.distance.max() <= SAME_TIPS * self.reach)
+
+    @property
+    def joints_match(self) -> bool:
+        """Whether all solved joints match on every frame."""
+        return bool(self.joints.max() <= SAME_JOINTS)
+
+
+@dataclass(frozen=True, eq=False)
+class MatchReport:
+    """Result of Snap Target to Bones: each chain's match, and the properties that were moved without keys."""
+
+    chains: tuple[ChainMatch, ...]
+    moved: tuple[Moved, ...]
+    unit_system: str
+    rig_warnings: tuple[str, ...] = ()
+
+    @property
+    def matches(self) -> bool:
+        """Whether all tips and joints match on every frame."""
+        return all(chain.tips_match and chain.joints_match for chain in self.chains)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """All warnings: the rig's, then the chains'."""
+        return (*self.rig_warnings, *(warning for chain in self.chains for warning in chain.warnings))
+
+    def sentence(self) -> str:
+        """Return the report in one sentence."""
+        frames, count = len(self.chains[0].frames), len(self.chains)
+        what = (
+            say("{count} targets to their tips", count=count)
+            if count > 1
+            else say("'{target}' to the tip", target=self.chains[0].target)
+        )
+        on = say(" on {frames} frames", frames=frames) if frames > 1 else ""
+        return say(
+            "Moved {what}{on}; {tips}, {joints}", what=what, on=on, tips=self._tips(), joints=self._joints()
+        )
+
+    def _tips(self) -> str:
+        worst = max(self.chains, key=lambda chain: float(chain.distance.max() / chain.reach))
+        if worst.tips_match:
+            if len(self.chains) > 1:
+                return say("solved, the tips come back there")
+            return say("solved, the tip comes back there")
+        row = int(np.argmax(worst.distance))
+        far = length_text(worst.distance[row], self.unit_system)
+        return say(
+            "solved, the tip of '{worst}' is up to {far} off (frame {frame:g})",
+            worst=worst.name,
+            far=far,
+            frame=worst.frames[row],
+        )
+
+    def _joints(self) -> str:
+        worst = max(self.chains, key=lambda chain: float(chain.joints.max()))
+        row, bone = np.unravel_index(int(np.argmax(worst.joints)), worst.joints.shape)
+        turn = say("{angle:.2g} degrees", angle=max(float(np.degrees(worst.joints[row, bone])), SHOWN))
+        if worst.joints_match:
+            return say("joints within {turn}", turn=turn)
+        return say(
+            "bone '{bone}' {turn} off (frame {frame:g})",
+            bone=worst.bones[bone],
+            turn=turn,
+            frame=worst.frames[row],
+        )

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The keys of planted feet: contacts, targets, rolls and the rotation of the feet's controls."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from bpy.types import Object
+
+from ...bake.lengths import length_text
+from ...bake.request import read_rigs
+from ...core import IK2DError
+from ...core.contacts.held import ease_between
+from ...core.contacts.planted import PlantedFoot
+from ...core.contacts.runs import Mask, runs
+from ...core.inputs import Floats
+from ...core.words import say
+from ...rig.animation.bone_channels import rotation_property
+from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, values_keyed, values_previewed
+from ...rig.chain.chain import RigChain
+from ...rig.chain.foot.bones import TOES
+from ...rig.chain.hands import REST, orientations
+from ...rig.chain.renames import needed_chain
+from ...rig.pose.channels import channels_of
+from ...rig.scene.samples import ChainSamples
+from ..match.targets import View, holder_of, in_rounds, location_keys, locations_on_tips
+from .contacts import UP, contact_keys
+from .motion import misses
+from .path import Plan
+
+# A tip farther off its place in a contact than this part of the reach is not held.
+HELD = 1e-4
+
+
+def key_plans(view: View, armature: Object, plans: Sequence[Plan]) -> list[str]:
+    """Key contacts, targets and rolls; return warnings. Raises IK2DError where a contact is out of reach."""
+    scene, frames = view.scene, [int(time) for time in view.times]
+    by_name = {plan.motion.rig.name: plan for plan in plans}
+    for plan in plans:
+        chain = needed_chain(armature, plan.motion.rig.name)
+        if curve_of(armature, f"{chain.path_from_id()}.softness") is None:
+            chain.softness = 0.0
+    rigs, _ = read_rigs(armature, list(by_name), frames)
+    warnings: list[str] = []
+
+    def write(channels: Sequence[ValueKeys]) -> None:
+        warnings.extend(check_values(channels))
+        with values_keyed(scene, channels):
+            pass
+
+    for ready in in_rounds(rigs):
+        channels: list[ValueKeys] = []
+        for rig in ready:
+            plan = by_name[rig.name]
+            chain = needed_chain(armature, rig.name)
+            channels += contact_keys(chain, frames, plan.contacts)
+            if plan.foot is not None:
+                channels += _foot_keys(view, rig, plan.foot, plan.contacts.any(axis=1))
+        write(channels)
+        bare = [replace(rig, foot=None) for rig in ready]  # whose targets are the feet's controls
+        goals = [by_name[rig.name].goals for rig in ready]
+        write(_location_keys(view, ready, bare, by_name, goals))
+        if any(rig.foot is not None and rig.foot.ground is not None for rig in ready):
+            raised = [
+                _over_ground(by_name[rig.name], goal, samples)
+                for rig, goal, samples in zip(ready, goals, view.sample(ready), strict=True)
+            ]
+            write(_location_keys(view, ready, bare, by_name, raised))
+    units = scene.unit_settings.system
+    for rig, samples in zip(rigs, view.sample(rigs), strict=True):
+        far, reach = misses(scene, rig, samples, frames)
+        far = np.where(by_name[rig.name].contacts.any(axis=1), far, 0.0)
+        row = int(far.argmax())
+        if far[row] > HELD * reach:
+            raise IK2DError(
+                say(
+                    "Chain '{chain}': its contact at frame {frame} cannot be held: its tip stays "
+                    "{length} off; end the contact before, or move the body nearer",
+                    chain=rig.name,
+                    frame=frames[row],
+                    length=length_text(far[row], units),
+                )
+            )
+    return list(dict.fromkeys(warnings))
+
+
+def _location_keys(
+    view: View,
+    ready: Sequence[RigChain],
+    bare: Sequence[RigChain],
+    plans: dict[str, Plan],
+    goals: Sequence[Floats],
+) -> list[ValueKeys]:
+    """Return the keys that put the targets of chains on their goals. bare: the chains without their feet."""
+    places, _ = locations_on_tips(view, bare, goals)
+    return [
+        _steady(one, plans[rig.name].contacts.any(axis=1))
+        for rig, own in zip(ready, places, strict=True)
+        for one in location_keys(rig, view.times, own)
+    ]
+
+
+def _over_ground(plan: Plan, goals: Floats, samples: ChainSamples) -> Floats:
+    """Return the goals (m, 3) of a control, each contact as high as the ground lifts any part of it.
+
+    Else it would lift the foot on some frames of a contact, and on others not.
+    """
+    if samples.lifts is None:
+        return goals
+    raised, spans = np.zeros((len(goals), 1)), runs(plan.contacts.any(axis=1))
+    for first, end in spans:
+        raised[first:end] = samples.lifts[first:end].max()
+    ease_between(raised, spans, np.arange(len(goals), dtype=np.float64))
+    over: Floats = goals + raised * UP
+    return over
+
+
+def _steady(keys: ValueKeys, stands: Mask) -> ValueKeys:
+    """Return keys of a target with handles that follow the contacts (m,), up to the end of each.
+
+    Where a parent or the ground moves, the target does too: automatic handles would heed the swing beside.
+    """
+    handles = np.full((2, len(stands)), np.nan)
+    for first, end in runs(stands):
+        own = keys.values[first:end]
+        if np.ptp(own) > 0.0:
+            slopes = np.gradient(own, edge_order=2 if len(own) > 2 else 1) / 3.0
+            handles[:, first:end] = own - slopes, own + slopes
+            handles[0, first], handles[1, end - 1] = np.nan, np.nan
+    return keys if np.isnan(handles).all() else replace(keys, handles=handles)
+
+
+def _foot_keys(view: View, rig: RigChain, foot: PlantedFoot, stands: Mask) -> list[ValueKeys]:
+    """Return the keys of a foot's roll and toes, and of its control's rotation."""
+    assert rig.hands is not None
+    own = [("roll", foot.rolls), *([("toe", foot.toes)] if TOES in rig.hands.parts else ())]
+    keys = [
+        ValueKeys(rig.armature, f"{rig.path}.foot.{name}", 0, view.times, values, "IK 2D")
+        for name, values in own
+    ]
+    holder = holder_of(rig)
+    name = rotation_property(holder.rotation_mode)
+    path, count = holder.path_from_id(name), len(getattr(holder, name))
+    group = rig.subtarget or "Object Transforms"
+    rest = np.tile(np.array(REST[name][:count], np.float64), (len(view.times), 1))
+
+    def rotated(values: Floats) -> list[ValueKeys]:
+        return [ValueKeys(rig.target, path, i, view.times, values[:, i], group) for i in range(count)]
+
+    with values_previewed(view.scene, rotated(rest)):
+        (samples,) = view.sample([replace(rig, foot=None)])
+    assert samples.aims is not None
+    wanted = foot.turns @ rig.hands.offset.T
+    turns = np.swapaxes(orientations(samples.aims), 1, 2) @ wanted
+    now = np.array(getattr(holder, name)[:], np.float64)
+    values = channels_of(holder, turns, np.tile(now, (len(turns), 1)), now)
+    with values_previewed(view.scene, rotated(values)):
+        (samples,) = view.sample([replace(rig, foot=None)])
+    assert samples.aims is not None
+    off = np.abs(orientations(samples.aims) - wanted).max()
+    if off > HELD:
+        raise IK2DError(
+            say(
+                "Chain '{chain}': its target '{holder}' does not turn as its rotation says; unlock "
+                "its rotation, or mute its constraints",
+                chain=rig.name,
+                holder=holder.name,
+            )
+        )
+    return [*keys, *(_steady(one, stands) for one in rotated(values))]

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Operators on whole chains: copy their settings, mirror, enable and activate them."""
+
+from collections.abc import Iterable, Sequence
+
+from bpy.props import BoolProperty, EnumProperty
+from bpy.types import Context, Operator, PropertyGroup
+
+from ...core import IK2DError
+from ...core.words import number_of, quoted, say
+from ...rig.chain.renames import bones_of, chain_named, needed_chain
+from ...ui.context import active_armature, active_chain, named_chain, shown_chain, why_no_chain, why_not_edit
+from ...ui.operator import ChainOperator, chain_name
+from ...ui.registration import registration
+from .copying import copy_settings, mirror_chain
+
+
+def chains_of_bones(chains: Sequence[PropertyGroup], names: Iterable[str]) -> list[PropertyGroup]:
+    """Return the chains that contain any of some bones."""
+    wanted = set(names)
+    return [
+        chain for chain in chains if wanted & set(bones_of(chain.id_data.data, chain.tip, chain.bone_count))
+    ]
+
+
+def _chosen(context: Context, which: str) -> list[PropertyGroup]:
+    """Return the chains to copy the shown chain's settings to."""
+    chain, chains = shown_chain(context), active_armature(context).ik2d.chains
+    if which == 'SELECTED':
+        selected = [bone.name for bone in context.selected_pose_bones or () if bone.id_data == chain.id_data]
+        found = chains_of_bones(chains, selected)
+    else:
+        found = [other for other in chains if other.enabled]
+    return [other for other in found if other != chain]
+
+
+def _why_no_others(context: Context) -> str:
+    reason = why_no_chain(context)
+    return reason or ("" if len(active_armature(context).ik2d.chains) > 1 else say("There is only one chain"))
+
+
+class IK2D_OT_copy_settings(ChainOperator, Operator):
+    """Copy how the active chain is solved to other chains of the armature"""
+
+    bl_idname = "ik2d.copy_settings"
+    bl_label = "Copy Settings"
+
+    why_not = staticmethod(_why_no_others)
+
+    to: EnumProperty(
+        name="To",
+        description="Chains that get the settings",
+        items=(
+            ('ENABLED', "Enabled", "All other chains that are enabled"),
+            ('SELECTED', "Selected", "The other chains of the selected bones"),
+        ),
+        default='ENABLED',
+    )
+    joints: BoolProperty(
+        name="Joints",
+        description="Copy limits, slides and weights too, from the root on, to chains with as many bones",
+        default=False,
+    )
+
+    def execute(self, context):
+        others = _chosen(context, self.to)
+        if not others:
+            words = say("is enabled") if self.to == 'ENABLED' else say("has a selected bone")
+            return self.refuse(say("No other chain {words}", words=words), 'WARNING')
+        count = copy_settings(shown_chain(context), others, self.joints)
+        self.report({'INFO'}, say("Copied settings to {chains}", chains=number_of(count, "chain")))
+        return {'FINISHED'}
+
+
+class IK2D_OT_mirror(ChainOperator, Operator):
+    """Make the chain's counterpart on the other side: the bones and the target with .L and .R exchanged"""
+
+    bl_idname = "ik2d.mirror"
+    bl_label = "Mirror Chain"
+
+    all: BoolProperty(
+        name="All Enabled",
+        description="Mirror every enabled chain of the armature, not the active one alone",
+        default=False,
+    )
+    chain: chain_name("Chain to mirror; empty for the active one")
+
+    def execute(self, context):
+        armature = active_armature(context)
+        try:
+            chosen = [named_chain(context, self.chain).name]
+        except IK2DError as error:
+            return self.refuse(error)
+        if self.all:
+            chosen = [chain.name for chain in armature.ik2d.chains if chain.enabled]
+        made = []
+        for name in chosen:
+            chain = chain_named(armature, name)
+            if chain.tip in {other.tip for other in made}:
+                continue  # itself the result of a mirrored chain before it
+            try:
+                made.append(mirror_chain(armature, chain))
+            except IK2DError as error:
+                self.report({'WARNING' if self.all else 'ERROR'}, str(error))
+        if not made:
+            return {'CANCELLED'}
+        self.report({'INFO'}, say("Mirrored to ") + quoted(chain.name for chain in made))
+        return {'FINISHED'}
+
+
+class IK2D_OT_enable_chains(ChainOperator, Operator):
+    """Choose which chains are posed and baked"""
+
+    bl_idname = "ik2d.enable_chains"
+    bl_label = "Enable Chains"
+
+    why_not = staticmethod(_why_no_others)
+
+    which: EnumProperty(
+        name="Which",
+        description="Chains to enable; all others are disabled",
+        items=(
+            ('ALL', "All", "All chains of the armature"),
+            ('ACTIVE', "Only the Active One", "The active chain alone"),
+        ),
+        default='ALL',
+    )
+
+    def work(self, context):
+        chain = shown_chain(context)
+        for other in active_armature(context).ik2d.chains:
+            other.enabled = self.which == 'ALL' or other == chain
+
+
+class IK2D_OT_chain_activate(ChainOperator, Operator):
+    """Show the chain of this bone in the sidebar"""
+
+    bl_idname = "ik2d.chain_activate"
+    bl_label = "Make Chain Active"
+
+    chain: chain_name("Chain to make active; empty for the one of the active bone")
+
+    @staticmethod
+    def why_not(context):
+        return why_not_edit(context) or ("" if chain_here(context) else say("The active bone is in no chain"))
+
+    def work(self, context):
+        armature = active_armature(context)
+        chain = needed_chain(armature, self.chain) if self.chain else chain_here(context)
+        armature.ik2d.active_index = list(armature.ik2d.chains).index(chain)
+
+
+def chain_here(context: Context) -> PropertyGroup | None:
+    """Return the chain of the active bone, of several the active chain or the first; None without any."""
+    armature = active_armature(context)
+    bone = armature.data.bones.active if armature is not None else None
+    if bone is None or not armature.is_property_set("ik2d"):
+        return None
+    found = chains_of_bones(armature.ik2d.chains, [bone.name])
+    chosen = active_chain(armature)
+    return chosen if chosen in found else next(iter(found), None)
+
+
+classes = (IK2D_OT_copy_settings, IK2D_OT_mirror, IK2D_OT_enable_chains, IK2D_OT_chain_activate)
+register, unregister = registration(classes)
