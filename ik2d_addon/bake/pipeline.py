@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The pipeline, top to bottom: read chains, sample targets, solve, lift, key, play back, report."""
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from math import ceil
@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from ..core import IK2DError
+from ..core.solution import CountedSteps, Steps, drained, mapped
 from ..core.words import noted
 from ..rig.animation import key_faults, keys
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation, posed
@@ -35,7 +36,7 @@ from ..rig.scene.between import sampled_between
 from ..rig.scene.live_pause import live_paused
 from ..rig.scene.missing_inputs import with_drivers_checked
 from ..rig.scene.sampler import CURVES, STEP, Sampler, sample_alone, sample_now, sample_steps
-from ..rig.scene.samples import ChainSamples, finished, solvable
+from ..rig.scene.samples import ChainSamples, solvable
 from ..rig.scene.slide_locations import slide_channels, slides_remembered, without_slides
 from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_remembered
 from .arithmetic import expected, turned_by_keys
@@ -72,8 +73,6 @@ from .solving.hands import KeyedHands, hands_of
 from .verdict import report_of
 
 _Result = TypeVar("_Result")
-# Yields (frames done, frames in all) and returns a result.
-Steps = Generator[tuple[int, int], None, _Result]
 
 
 def bake(
@@ -98,7 +97,7 @@ def bake(
     """
     steps = bake_steps(armature_object, chains, frame_start, frame_end, step, options=options)
     with closing(steps):
-        return finished(steps, None if progress is None else lambda done: progress(*done))
+        return drained(steps, None if progress is None else lambda done: progress(*done))
 
 
 def bake_steps(
@@ -109,7 +108,7 @@ def bake_steps(
     step: int = 1,
     *,
     options: BakeOptions | None = None,
-) -> Steps[BakeReport]:
+) -> CountedSteps[BakeReport]:
     """Bake in steps: yield (frames done, frames in all); return the BakeReport. Arguments as in `bake`.
 
     Keys are written when all is solved, then played back. Live chains pause meanwhile, and the baked ones
@@ -136,7 +135,7 @@ def key_as_by_hand(
     live. Arguments, result and errors as in `bake`.
     """
     options = BakeOptions(verify=VERIFY_ALL)
-    return finished(_bake_steps([armature_object], chains, frame_start, frame_end, 1, options, by_hand=True))
+    return drained(_bake_steps([armature_object], chains, frame_start, frame_end, 1, options, by_hand=True))
 
 
 def _turn_live_off(armature: bpy.types.Object, report: BakeReport) -> None:
@@ -155,7 +154,7 @@ def _bake_steps(
     step: int,
     options: BakeOptions | None,
     by_hand: bool = False,
-) -> Steps[BakeReport]:
+) -> CountedSteps[BakeReport]:
     """Bake in steps without pausing live chains. by_hand: whether keys count as made by hand.
 
     Each armature is solved, keyed and played back before those that follow it. All keep their old keys
@@ -183,15 +182,9 @@ def _bake_steps(
     return BakeReport.joined([reports[armature] for armature in armatures])
 
 
-def _one_of(steps: Steps[_Result], before: int, count: int) -> Steps[_Result]:
-    """Run the steps of one of several bakes of equal length; yield the frames of all of them."""
-    while True:
-        try:
-            done, total = next(steps)
-        except StopIteration as finished:
-            result: _Result = finished.value
-            return result
-        yield before * total + done, count * total
+def _one_of(steps: CountedSteps[_Result], before: int, count: int) -> CountedSteps[_Result]:
+    """Return the steps of one of several bakes of equal length, which yield the frames of all of them."""
+    return mapped(steps, lambda told: (before * told[1] + told[0], count * told[1]))
 
 
 def _bake_rigs(
@@ -203,7 +196,7 @@ def _bake_rigs(
     options: BakeOptions,
     by_hand: bool,
     undo: ExitStack,
-) -> Steps[BakeReport]:
+) -> CountedSteps[BakeReport]:
     """Solve, key and play back chains of one armature on some frames; undo: restores it if anything fails."""
     scene = sampler.scene
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
@@ -332,7 +325,7 @@ def solve_samples(
     if fully:
         samples = samples.with_settings(influence=1.0)
     other_pose = blended_pose(scene, rig, samples, times)
-    return finished(solve_chain(rig, samples, times, neighbors, beyond, other_pose))
+    return drained(solve_chain(rig, samples, times, neighbors, beyond, other_pose))
 
 
 def poses_around(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> NeighborPoses:
@@ -389,7 +382,7 @@ def solve_frames(
     options: BakeOptions,
     fully: bool = False,
     sampler: Sampler | None = None,
-) -> Steps[tuple[list[KeyedChain], str, str]]:
+) -> CountedSteps[tuple[list[KeyedChain], str, str]]:
     """Solve all chains at all times of the plan, those that hang on others after these. Keys nothing.
 
     Each frame counts half when it is sampled, and half when it is solved. fully: at full influence.
@@ -447,7 +440,7 @@ def _keyed(
     chains: Sequence[SolvedChain],
     by_keys: bool,
     sampler: Sampler | None,
-) -> Generator[int, None, list[KeyedChain]]:
+) -> Steps[list[KeyedChain]]:
     """Turn solved chains into keys; yield the number of times done now and then.
 
     owns: samples at the plan's times, half-way between, and beyond. by_keys: whether keys alone turn bones.
@@ -486,7 +479,7 @@ def _at_thirds(
     rigs = [draft.chain.rig for draft in drafts]
     found = []
     steps = sample_steps(sampler, rigs, times, checked=False, way=CURVES)
-    for draft, samples in zip(drafts, finished(steps).chains, strict=True):
+    for draft, samples in zip(drafts, drained(steps).chains, strict=True):
         rows = np.searchsorted(gaps, draft.gaps)
         own = without_slides(scene, draft.chain.rig, samples, times)
         own = own.at(np.stack((2 * rows, 2 * rows + 1), axis=1).ravel().tolist())
@@ -507,23 +500,21 @@ def _frames_beyond(
     }
 
 
-def _counted(
-    steps: Generator[int, None, _Result], before: int, total: int, part: float = 1.0
-) -> Steps[_Result]:
-    """Run steps and yield (frames done, frames in all). before, total and part: in half frames."""
-    done = 0
-    while True:
-        try:
-            done = max(done, next(steps))
-        except StopIteration as finished:
-            result: _Result = finished.value
-            return result
-        yield (min(before + ceil(part * done), total) + 1) // 2, total // 2
+def _counted(steps: Steps[_Result], before: int, total: int, part: float = 1.0) -> CountedSteps[_Result]:
+    """Return steps that yield (frames done, frames in all). before, total and part: in half frames."""
+    most = 0
+
+    def counted(done: int) -> tuple[int, int]:
+        nonlocal most
+        most = max(most, done)
+        return (min(before + ceil(part * most), total) + 1) // 2, total // 2
+
+    return mapped(steps, counted)
 
 
 def play_back(
     scene: bpy.types.Scene | Sampler, chains: Sequence[KeyedChain], plan: KeyPlan, verify: str
-) -> Generator[int, None, list[Played]]:
+) -> Steps[list[Played]]:
     """Measure how far each tip is from its target, as Blender evaluates them with the new keys.
 
     scene: or the Sampler that the chains were sampled by. Yields the number of times played.

@@ -16,6 +16,7 @@ from ..bake.solving.hands import hands_held
 from ..core import Status
 from ..core.inputs import Floats
 from ..core.plain import PlainAnswer, PlainSolver
+from ..core.solution import drained
 from ..core.swing import ARC, Swing
 from ..core.swing.plain import PlainSwing, about, multiplied, rotated
 from ..core.swing.plain import Quaternion as Whole
@@ -27,7 +28,7 @@ from ..rig.pose.hand_rotations import own_curves, own_turns_now
 from ..rig.pose.keyed_pose import pose_of_hand_made
 from ..rig.pose.kinematics import first_rotations, read_linkage, rotations_of
 from ..rig.pose.target_plane import facing_target
-from ..rig.scene.samples import ChainSamples, finished, refuse_unsolvable
+from ..rig.scene.samples import ChainSamples, refuse_unsolvable
 from ..rig.scene.slide_locations import slide_channels, without_slides
 from ..rig.scene.stretch_scales import scale_channels, scales_back
 from .plain.foot import FootPose
@@ -340,7 +341,7 @@ class RigState:
         refuse_unsolvable(rig, samples, times)
         other_pose = pose_of_hand_made(frame.scene, rig, times) if frame.influence < 1.0 else None
         samples = without_slides(frame.scene, rig, samples, times, copies=False)
-        solved = finished(solve_chain(rig, samples, times, other_pose=other_pose))
+        solved = drained(solve_chain(rig, samples, times, other_pose=other_pose))
         if self._changes_lengths:
             slides, scales = slide_channels(rig, solved.locations), scale_channels(rig, solved.factors)
             self._factors, self._locations = solved.factors, solved.locations

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.inputs import Floats
+from ...core.solution import mapped
 from ...rig.animation.bone_channels import BoneRotation
 from ...rig.animation.times import pace_of
 from ...rig.chain.chain import RigChain
@@ -21,7 +22,6 @@ from ...rig.scene.stretch_scales import scale_channels, scales_back
 from ..solving.frames import SolvedChain, solve_chains
 from ..solving.hands import KeyedHands
 from ..solving.problem import with_scale
-from ..solving.solvers import Steps
 from .cubics import Cubics, hermite, read_played
 from .handles import (
     DOUBTFUL,
@@ -213,7 +213,7 @@ def key_chains(
             assert one.half_way is not None
             samples = thirds[number] if times is THIRDS else one.half_way.at(gaps.tolist())
             asked.append(between_frames(one.chain, samples, gaps, times))
-        solved = yield from _within(len(plan.times), solve_chains(asked))
+        solved = yield from mapped(solve_chains(asked), lambda done: min(done, len(plan.times)))
         for number, found in zip(numbers, solved, strict=True):
             one, gaps = drafts[number], left[number]
             between[number] = [each.without(gaps) for each in between[number]] + [Between(gaps, times, found)]
@@ -228,16 +228,6 @@ def key_chains(
         keyed.append(replace((yield from _key_chain(plan, one, own)), strayed=stray))
         yield len(plan.times)
     return keyed
-
-
-def _within(most: int, steps: Steps[list[SolvedChain]]) -> Steps[list[SolvedChain]]:
-    """Run steps and yield the number of times that they have done, but no more than `most`."""
-    while True:
-        try:
-            yield min(next(steps), most)
-        except StopIteration as finished:
-            found: list[SolvedChain] = finished.value
-            return found
 
 
 def _key_chain(plan: KeyPlan, draft: Draft, shaped: list[BoneRotation]) -> Generator[int, None, KeyedChain]:

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from ...core.chain import DEFAULT_TOLERANCE, going_on
 from ...core.inputs import Floats, wrapped
 from ...core.path import turned_over
 from ...core.plain.bones import CORRECTIONS, FINE
+from ...core.solution import Steps, mapped
 from ...core.words import noted, say
 from ...rig.chain.chain import RigChain
 from ...rig.pose.hand_rotations import angles_between
@@ -26,10 +27,9 @@ from ...rig.pose.swings import as_far, blended_swings, flips, swung
 from ...rig.scene.rounding import reached_within
 from ...rig.scene.samples import ChainSamples, solvable
 from .problem import NOTHING_TO_JOIN, Problem, lengthened, tips_of, with_scale
-from .solvers import Pose, Steps
+from .solvers import Pose
 from .turn_over import between, going_on_free, root_turns, shares, turned_by
 
-_Result = TypeVar("_Result")
 # Hinges askew need more rounds: at 15 degrees and ten bones each leaves up to nine tenths of the miss.
 HINGE_CORRECTIONS = 60
 # Frames that may blend towards the pose of the keys after the range, and the difference (radians a frame)
@@ -150,26 +150,16 @@ def solve_chains(asked: Sequence[Asked]) -> Steps[list[SolvedChain]]:
         if len(numbers) == 1:
             (number,) = numbers
             alone = _alone(asked[number], problems[number])
-            problems[number], found[number] = yield from _after(before, alone)
+            problems[number], found[number] = yield from mapped(alone, before.__add__)
         else:
-            found |= zip(numbers, (yield from _after(before, _as_one(numbers, asked, problems))), strict=True)
+            as_one = _as_one(numbers, asked, problems)
+            found |= zip(numbers, (yield from mapped(as_one, before.__add__)), strict=True)
         before += sum(len(asked[number].times) for number in numbers)
     solved = []
     for number, (one, problem) in enumerate(zip(asked, problems, strict=True)):
         solved.append(_solved(one, problem, found[number]))
         yield before
     return solved
-
-
-def _after(before: int, steps: Steps[_Result]) -> Steps[_Result]:
-    """Run steps and yield the frames that they have done, with those before them."""
-    while True:
-        try:
-            done = next(steps)
-        except StopIteration as finished:
-            result: _Result = finished.value
-            return result
-        yield before + done
 
 
 def _together(asked: Sequence[Asked], problems: Sequence[Problem]) -> list[list[int]]:

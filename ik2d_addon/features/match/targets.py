@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.solution import drained
 from ...core.words import quoted, say
 from ...rig.animation.remembered import put_back, remembered
 from ...rig.animation.value_keys import ValueKeys, values_previewed
@@ -19,7 +20,7 @@ from ...rig.chain.dependencies import Movers, walk
 from ...rig.chain.order import rounds_of
 from ...rig.pose.target_moves import acting_constraints, why_fixed
 from ...rig.scene.sampler import STEP, sample_now, sample_steps
-from ...rig.scene.samples import ChainSamples, finished
+from ...rig.scene.samples import ChainSamples
 
 # A target is on a tip within ON_TIP of the reach, plus ROUNDING (32 bits) of the distance from the origin or
 # from its parent. Something holds a target that stays off by more than HELD of the reach.
@@ -67,7 +68,7 @@ def on_frames(scene: bpy.types.Scene, times: Sequence[float]) -> View:
     """Return the view of the scene's animation on some frames."""
 
     def sample(rigs: Sequence[RigChain]) -> list[ChainSamples]:
-        return finished(sample_steps(scene, rigs, times, way=STEP)).chains
+        return drained(sample_steps(scene, rigs, times, way=STEP)).chains
 
     def moved(targets: Sequence[tuple[RigChain, Floats]]) -> AbstractContextManager[None]:
         channels = [one for rig, locations in targets for one in location_keys(rig, times, locations)]

@@ -12,6 +12,7 @@ from ...bake.lengths import length_text
 from ...bake.swing_notes import open_note
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.solution import drained
 from ...core.words import say
 from ...rig.animation import versions
 from ...rig.animation.bone_channels import ROTATIONS
@@ -26,7 +27,7 @@ from ...rig.pose.target_plane import facing_target, target_points
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.missing_inputs import with_inputs_checked
 from ...rig.scene.sampler import sample_steps
-from ...rig.scene.samples import ChainSamples, finished
+from ...rig.scene.samples import ChainSamples
 from . import family, limited, two_bone
 from .changes import changed_since_made, fingerprint_of
 from .controls import CONTROLS, FOOT, STRETCH, add_controls, refuse_unreadable
@@ -172,7 +173,7 @@ def _facing(rig: RigChain, scene: bpy.types.Scene) -> tuple[RigChain, ChainSampl
     """
     first, last = scene.frame_start, scene.frame_end
     times = np.unique(np.linspace(first, last, min(_FRAMES, last - first + 1)).round()).tolist()
-    samples = finished(sample_steps(scene, [rig], times)).chains[0]
+    samples = drained(sample_steps(scene, [rig], times)).chains[0]
     return facing_target(rig, samples), samples, times
 
 

@@ -4,7 +4,7 @@
 All chains keep the motion that they had with them, until it is cleared. If anything fails it is put back.
 """
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from itertools import chain as joined
@@ -24,6 +24,7 @@ from ...core.contacts.held import ease_between
 from ...core.contacts.planted import PlantedFoot, planted
 from ...core.contacts.runs import Mask, runs
 from ...core.inputs import Floats
+from ...core.solution import CountedSteps, drained, mapped
 from ...core.words import say
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, values_keyed, values_previewed
@@ -35,7 +36,7 @@ from ...rig.chain.renames import bones_of, needed_chain
 from ...rig.pose.channels import channels_of
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.sampler import watch
-from ...rig.scene.samples import ChainSamples, finished
+from ...rig.scene.samples import ChainSamples
 from ..match.match import target_to_tip
 from ..match.targets import Holder, View, holder_of, in_rounds, location_keys, locations_on_tips, on_frames
 from ..pole.pole import add_pole
@@ -50,8 +51,6 @@ HELD = 1e-4
 _STILL = 1e-4
 # Settings of a chain that planting may change, besides those of its foot.
 _SETTINGS = (".softness", ".bend", ".turn_over", ".live", ".plane", ".pole_angle")
-
-Steps = Generator[tuple[int, int], None, PlantReport]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +95,7 @@ def plant_feet(
         armature, chains, frame_start, frame_end, ground_velocity=ground_velocity, options=options
     )
     with closing(steps):
-        return finished(steps, None if progress is None else lambda done: progress(*done))
+        return drained(steps, None if progress is None else lambda done: progress(*done))
 
 
 def plant_steps(
@@ -107,7 +106,7 @@ def plant_steps(
     *,
     ground_velocity: Sequence[float] = (0.0, 0.0, 0.0),
     options: BakeOptions | None = None,
-) -> Steps:
+) -> CountedSteps[PlantReport]:
     """Plant feet in steps: yield (frames done, frames in all); return the report. Arguments as above.
 
     Closed before its end, it leaves everything as it was.
@@ -131,9 +130,8 @@ def plant_steps(
         yield len(frames) // 2, total
         warnings = _key(view, armature, plans)
         yield len(frames), total
-        baked = yield from _second_half(
-            bake_steps(armature, list(before), frames[0], frames[-1], options=options), total
-        )
+        baking = bake_steps(armature, list(before), frames[0], frames[-1], options=options)
+        baked = yield from _second_half(baking, total)
         after = _after(scene, armature, plans, frames)
         for name, channels in before.items():
             store(needed_chain(armature, name), channels)
@@ -520,17 +518,9 @@ def _foot_keys(view: View, rig: RigChain, foot: PlantedFoot, stands: Mask) -> li
 # --- The bake, and the motion after it ---------------------------------------
 
 
-def _second_half(
-    steps: Generator[tuple[int, int], None, BakeReport], total: int
-) -> Generator[tuple[int, int], None, BakeReport]:
-    """Run a bake; yield its progress as the second half of all."""
-    while True:
-        try:
-            done, of = next(steps)
-        except StopIteration as finished:
-            report: BakeReport = finished.value
-            return report
-        yield total // 2 + done * total // (2 * max(of, 1)), total
+def _second_half(steps: CountedSteps[BakeReport], total: int) -> CountedSteps[BakeReport]:
+    """Return the steps of a bake, which yield its progress as the second half of all."""
+    return mapped(steps, lambda told: (total // 2 + told[0] * total // (2 * max(told[1], 1)), total))
 
 
 def _after(

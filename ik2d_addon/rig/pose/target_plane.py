@@ -9,11 +9,12 @@ import numpy as np
 from ...core import IK2DError, Plane
 from ...core.affine import inverse
 from ...core.inputs import Floats
+from ...core.solution import drained
 from ..chain.chain import RigChain, read_chain, rest_joints
 from ..chain.planes import FIRST_X, FIRST_Z, TARGET, choose_plane, plane_through
 from ..scene.live_pause import live_paused
 from ..scene.sampler import sample_steps
-from ..scene.samples import ChainSamples, finished
+from ..scene.samples import ChainSamples
 from .kinematics import read_linkage
 
 # The choices of a chain's plane that need no normal, the first of equals first.
@@ -101,7 +102,7 @@ def _spread(first: int, last: int) -> list[float]:
 
 
 def _sampled(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> ChainSamples:
-    return finished(sample_steps(scene, [rig], times)).chains[0]
+    return drained(sample_steps(scene, [rig], times)).chains[0]
 
 
 def _own_planes(joints: Floats, points: Floats) -> list[Plane]:

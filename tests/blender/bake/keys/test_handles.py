@@ -22,13 +22,13 @@ from ik2d_addon.bake.keys.handles import (
 )
 from ik2d_addon.bake.solving.frames import solve_chain, solve_chains
 from ik2d_addon.core import Status
+from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.animation import key_columns
 from ik2d_addon.rig.animation.bone_channels import BoneRotation
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.pose.rotations import bone_rotations
 from ik2d_addon.rig.scene.sampler import sample_steps
-from ik2d_addon.rig.scene.samples import finished
 
 FINE = 1e-6  # of the reach
 MODES = ['QUATERNION', 'XYZ', 'ZYX', 'AXIS_ANGLE']
@@ -58,14 +58,14 @@ def solved(armature, last, first=1):
     rig = read_chain(armature, armature.ik2d.chains[0])
     frames = list(range(first, last + 1))
     halves = [frame + 0.5 for frame in frames[:-1]]
-    (samples,) = finished(sample_steps(bpy.context.scene, [rig], frames, halves)).chains
-    chain = finished(solve_chain(rig, samples.at(slice(len(frames))), frames))
+    (samples,) = drained(sample_steps(bpy.context.scene, [rig], frames, halves)).chains
+    chain = drained(solve_chain(rig, samples.at(slice(len(frames))), frames))
     return chain, bone_rotations(rig, chain.turns), samples.at(slice(len(frames), None))
 
 
 def shaped_in(chain, halves, gaps, before=None):
     """Return the rotations of a solved chain with handles in some gaps."""
-    (found,) = finished(solve_chains([between_frames(chain, halves.at(gaps.tolist()), gaps)]))
+    (found,) = drained(solve_chains([between_frames(chain, halves.at(gaps.tolist()), gaps)]))
     return shaped_rotations(chain, [Between(gaps, HALF_WAY, found)], False, before)
 
 

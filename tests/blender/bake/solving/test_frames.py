@@ -24,11 +24,11 @@ from ik2d_addon.bake.solving import problem
 from ik2d_addon.bake.solving.frames import solve_chain
 from ik2d_addon.bake.solving.problem import Problem
 from ik2d_addon.core import IK2DError, Status
+from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.pose.kinematics import read_linkage
 from ik2d_addon.rig.scene.sampler import sample_now, sample_steps
-from ik2d_addon.rig.scene.samples import finished
 
 PLAYED_BACK = 1e-5  # of reach
 
@@ -87,7 +87,7 @@ def at_targets(samples, targets, **changes):
 def solved(rig, samples, *more, **settings):
     """Solve a chain on all sampled frames, numbered from 1 on."""
     times = list(range(1, 1 + len(samples.targets)))
-    return finished(solve_chain(rig, samples, times, *more, **settings))
+    return drained(solve_chain(rig, samples, times, *more, **settings))
 
 
 # --- Settings that reach the solver ---------------------------------------------------------------
@@ -434,7 +434,7 @@ def test_aiming_again_takes_up_what_blenders_kinematics_differ_by(monkeypatch, s
     asked = Problem.of(rig, at_targets(samples, path))
 
     def missed():
-        turns = finished(solving._aimed(asked, solving.Asked(asked.rig, None, range(5)), None)).turns
+        turns = drained(solving._aimed(asked, solving.Asked(asked.rig, None, range(5)), None)).turns
         return np.linalg.norm(asked.linkage.tips(turns) - asked.targets, axis=1).max()
 
     assert missed() <= solving.FINE * 2.0
@@ -464,7 +464,7 @@ def test_only_frames_that_no_small_turns_mend_are_solved_again(monkeypatch, solv
     off = 1e-6 * np.array([[1.0, 1.0], [1.0, 0.0], [-1.0, 1.0]])
     joints = Problem.joints
     monkeypatch.setattr(Problem, "joints", lambda self, *of: joints(self, *of) + off[:, None])
-    aimed = finished(solving._aimed(asked, solving.Asked(asked.rig, None, range(3)), None))
+    aimed = drained(solving._aimed(asked, solving.Asked(asked.rig, None, range(3)), None))
     assert frames and all(rows == [1] for rows in frames)
     tips = asked.linkage.tips(aimed.turns) + off
     assert np.linalg.norm(tips - asked.targets, axis=1)[[0, 2]].max() < 1e-8
@@ -586,14 +586,14 @@ def several_legs(seed, count=7):
 @pytest.mark.parametrize("seed", range(3))
 def test_chains_of_one_kind_are_solved_as_each_alone(seed, monkeypatch):
     rigs, frames = several_legs(seed), list(range(1, 21))
-    samples = finished(sample_steps(bpy.context.scene, rigs, frames)).chains
+    samples = drained(sample_steps(bpy.context.scene, rigs, frames)).chains
     asked = [solving.Asked(rig, own, frames) for rig, own in zip(rigs, samples, strict=True)]
     joined, real = [], Problem.joined
     monkeypatch.setattr(Problem, "joined", lambda problems: joined.append(len(problems)) or real(problems))
-    together = finished(solving.solve_chains(asked))
+    together = drained(solving.solve_chains(asked))
     assert joined == [7]
     for one, rig, own in zip(together, rigs, samples, strict=True):
-        alone = finished(solving.solve_chain(rig, own, frames))
+        alone = drained(solving.solve_chain(rig, own, frames))
         for name in ("turns", "angles", "distance", "residual", "off_plane"):
             assert getattr(one, name).tolist() == getattr(alone, name).tolist(), name
         assert one.solution.status.tolist() == alone.solution.status.tolist()
@@ -603,20 +603,20 @@ def test_chains_of_one_kind_are_solved_as_each_alone(seed, monkeypatch):
 
 def test_many_frames_of_one_kind_are_solved_in_parts(monkeypatch):
     rigs, frames = several_legs(0), list(range(1, 21))
-    samples = finished(sample_steps(bpy.context.scene, rigs, frames)).chains
+    samples = drained(sample_steps(bpy.context.scene, rigs, frames)).chains
     asked = [solving.Asked(rig, own, frames) for rig, own in zip(rigs, samples, strict=True)]
     joined, real = [], Problem.joined
     monkeypatch.setattr(Problem, "joined", lambda problems: joined.append(len(problems)) or real(problems))
     monkeypatch.setattr(solving, "_TOGETHER", 60)
-    together = finished(solving.solve_chains(asked))
+    together = drained(solving.solve_chains(asked))
     assert joined == [3, 3]  # and one alone
     for one, rig, own in zip(together, rigs, samples, strict=True):
-        assert one.turns.tolist() == finished(solving.solve_chain(rig, own, frames)).turns.tolist()
+        assert one.turns.tolist() == drained(solving.solve_chain(rig, own, frames)).turns.tolist()
 
 
 def test_an_error_names_the_chain_among_several(monkeypatch):
     rigs, frames = several_legs(0, 3), [1, 2]
-    samples = list(finished(sample_steps(bpy.context.scene, rigs, frames)).chains)
+    samples = list(drained(sample_steps(bpy.context.scene, rigs, frames)).chains)
     asked = [solving.Asked(rig, own, frames) for rig, own in zip(rigs, samples, strict=True)]
     real = Problem.of
 
@@ -627,4 +627,4 @@ def test_an_error_names_the_chain_among_several(monkeypatch):
 
     monkeypatch.setattr(Problem, "of", failing)
     with pytest.raises(IK2DError, match=f"Chain '{rigs[1].name}' cannot be solved: no"):
-        finished(solving.solve_chains(asked))
+        drained(solving.solve_chains(asked))

@@ -9,6 +9,7 @@ from rigs import add_armature, add_chain, add_target, evaluated_tip
 from swing_rigs import RULES, follow, move_about, random_limb
 
 from ik2d_addon.core.affine import inverse, product, turned
+from ik2d_addon.core.solution import drained
 from ik2d_addon.core.swing import eased
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.pose.kinematics import (
@@ -21,7 +22,6 @@ from ik2d_addon.rig.pose.kinematics import (
 )
 from ik2d_addon.rig.pose.swings import NEAR, STEP, blended_swings, eased_spins, flips, swung
 from ik2d_addon.rig.scene.sampler import sample_now, sample_steps
-from ik2d_addon.rig.scene.samples import finished
 
 EXACT = 1e-9
 FRAMES = list(range(1, 7))
@@ -29,7 +29,7 @@ SEEDS = range(900, 906)
 
 
 def sampled(rig, times=FRAMES):
-    return finished(sample_steps(bpy.context.scene, [rig], times)).chains[0]
+    return drained(sample_steps(bpy.context.scene, [rig], times)).chains[0]
 
 
 def moving(seed, rule, **limb):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from rigs import add_crane, add_target
 
+from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene.sampler import sample_steps
-from ik2d_addon.rig.scene.samples import finished
 from ik2d_addon.rig.scene.slide_locations import (
     noted_locations,
     put_back,
@@ -48,7 +48,7 @@ def key_inner(armature, values, kind='KEYFRAME'):
 
 
 def sampled(rig):
-    return finished(sample_steps(bpy.context.scene, [rig], TIMES)).chains[0]
+    return drained(sample_steps(bpy.context.scene, [rig], TIMES)).chains[0]
 
 
 def test_only_what_slides_is_noted_and_what_was_noted_stays():
