@@ -20,9 +20,11 @@ from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.chain.chain import RigChain, chain_bones, read_chain, rest_joints
 from ...rig.chain.planes import swing_note
 from ...rig.chain.renames import Settings
-from ...rig.pose.measures import channels_at_rest, is_uneven, joints_off_plane
-from ...rig.pose.target_plane import keep_plane as keep_chain_plane
+from ...rig.pose.measures import is_uneven
+from ...rig.pose.rotations import channels_at_rest
 from ...rig.scene.live_pause import live_paused
+from .planes import joints_off_plane
+from .planes import keep_plane as keep_chain_plane
 
 # A bone at right angles to the plane, to within this cosine, cannot be laid into it.
 _ACROSS = 0.99

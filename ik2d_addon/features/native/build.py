@@ -12,7 +12,6 @@ from ...bake.lengths import length_text
 from ...bake.swing_notes import open_note
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.solution import drained
 from ...core.words import say
 from ...rig.animation import versions
 from ...rig.animation.bone_channels import ROTATIONS
@@ -23,10 +22,9 @@ from ...rig.chain.readable import refuse_no_text
 from ...rig.chain.renames import bones_of
 from ...rig.pose.kinematics import read_linkage
 from ...rig.pose.swings import flips
-from ...rig.pose.target_plane import facing_target, target_points
+from ...rig.pose.target_plane import facing_target, sampled_path, target_points
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.missing_inputs import with_inputs_checked
-from ...rig.scene.sampler import sample_steps
 from ...rig.scene.samples import ChainSamples
 from . import family, limited, two_bone
 from .changes import changed_since_made, fingerprint_of
@@ -39,8 +37,6 @@ from .plan import Plan, Shape, shape_of
 from .refusals import is_animated, refuse_uneven, refuse_unfit
 from .swings import read_following
 
-# A straight chain's plane goes through its target's path; at most this many frames of it are sampled.
-_FRAMES = 50
 # Blender cuts constraints' names at 63 bytes: what is left before " Scale" and a number.
 _LONGEST = 53
 # A Limit Rotation whose maximum is below its minimum sets the minimum: one driver does for both.
@@ -171,9 +167,7 @@ def _facing(rig: RigChain, scene: bpy.types.Scene) -> tuple[RigChain, ChainSampl
 
     And its samples at some of these frames, and the frames.
     """
-    first, last = scene.frame_start, scene.frame_end
-    times = np.unique(np.linspace(first, last, min(_FRAMES, last - first + 1)).round()).tolist()
-    samples = drained(sample_steps(scene, [rig], times)).chains[0]
+    samples, times = sampled_path(scene, rig, scene.frame_start, scene.frame_end)
     return facing_target(rig, samples), samples, times
 
 
