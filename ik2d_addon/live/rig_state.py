@@ -22,7 +22,7 @@ from ..core.swing.plain import PlainSwing, about, multiplied, rotated
 from ..core.swing.plain import Quaternion as Whole
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation, locked_channels
 from ..rig.chain.chain import RigChain, rest_joints
-from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
+from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through, reach_of
 from ..rig.chain.stretch import ALONG
 from ..rig.pose.hand_rotations import own_curves, own_turns_now
 from ..rig.pose.keyed_pose import pose_of_hand_made
@@ -377,7 +377,7 @@ class _Faces:
         self._origin: Vector = Vector(rig.plane.origin)
         self._line = Vector(line / np.linalg.norm(line))
         self._own, self._other = Vector(rig.plane.normal), Vector(unturned.plane.normal)
-        self._reach = float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
+        self._reach = reach_of(joints)
         self._is_own = rig is unturned
 
     def hold(self, x: float, y: float, z: float) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from ...core import IK2DError, Plane
 from ...core.inputs import Floats
 from ...rig.chain.chain import RigChain, read_chain, rest_joints
-from ...rig.chain.planes import FIRST_X, FIRST_Z, choose_plane, plane_through
+from ...rig.chain.planes import FIRST_X, FIRST_Z, choose_plane, plane_through, reach_of
 from ...rig.pose.measures import rest_reach
 from ...rig.pose.target_plane import facing_target, sampled_path, target_points
 from ...rig.scene.live_pause import live_paused
@@ -68,7 +68,7 @@ def plane_to_target(
     own = min(_own_planes(joints, points), key=lambda plane: _misses(plane, joints, points), default=None)
     if own is not None:
         found['CUSTOM'] = _misses(own, joints, points)
-    reach = float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
+    reach = reach_of(joints)
     best = min(found.values())
     choice = next(choice for choice, misses in found.items() if misses <= best + _AS_WELL * reach)
     if choice == 'CUSTOM' and own is not None:
@@ -114,6 +114,6 @@ def _misses(plane: Plane, joints: Floats, points: Floats) -> float:
     """Return the largest miss of a chain in a plane from points (m, 3): off it, or out of reach."""
     off = (points - joints[-1]) @ plane.normal
     seen = plane.project(joints)
-    reach = np.linalg.norm(np.diff(seen, axis=0), axis=1).sum()
+    reach = reach_of(seen)
     beyond = np.linalg.norm(plane.project(points), axis=1) - reach
     return float(np.hypot(off, beyond.clip(min=0.0)).max())

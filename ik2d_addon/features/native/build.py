@@ -18,6 +18,7 @@ from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.chain.chain import FAR_OFF_PLANE, RigChain, read_chain, rest_joints
 from ...rig.chain.native_state import BARE, LIVE, PREFIX, acts, constraints_of, is_native, scale_name
 from ...rig.chain.order import refuse_moved_target
+from ...rig.chain.planes import reach_of
 from ...rig.chain.readable import refuse_no_text
 from ...rig.chain.renames import bones_of
 from ...rig.pose.kinematics import read_linkage
@@ -183,7 +184,7 @@ def _notes_on_target(
     across = np.linalg.norm(to_world[:, :3, :3] @ normal, axis=1)
     off = np.nan_to_num(np.abs((target_points(rig, samples) - joints[-1]) @ normal))
     worst = int(np.argmax(off * across))
-    if off[worst] > FAR_OFF_PLANE * np.linalg.norm(np.diff(joints, axis=0), axis=1).sum():
+    if off[worst] > FAR_OFF_PLANE * reach_of(joints):
         far = length_text(off[worst] * across[worst], scene.unit_settings.system)
         yield (
             say(

@@ -13,7 +13,7 @@ from ...core import IK2DError, Plane
 from ...core.swing import POLE
 from ...core.words import say
 from ...rig.chain.chain import bend_of, chain_bones, rest_joints
-from ...rig.chain.planes import pole_side
+from ...rig.chain.planes import pole_side, reach_of
 from ...rig.chain.renames import bones_of
 from ...rig.pose.pole_angle import angle_to_side
 from ...ui.context import active_armature, shown_chain, why_no_chain
@@ -68,7 +68,7 @@ def add_pole(armature: Object, chain: PropertyGroup) -> Object:
     if angle_to_bend(chain, bones) is not None:
         fit_pole_angle(chain)
     joints = rest_joints(bones)
-    length = float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
+    length = reach_of(joints)
     line = joints[-1] - joints[0]
     line /= np.linalg.norm(line) or 1.0
     side = pole_side(bones[0], chain.pole_angle)

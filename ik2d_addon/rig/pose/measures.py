@@ -8,6 +8,7 @@ from ...core.affine import is_constant
 from ...core.inputs import Floats
 from ...core.words import say
 from ..chain.chain import RigChain, rest_joints
+from ..chain.planes import reach_of
 
 # A scale is even if its axes differ by less than this part.
 EVEN = 1e-3
@@ -85,4 +86,4 @@ def off_plane_words(chain: str, far: str) -> str:
 
 def rest_reach(rig: RigChain) -> float:
     """Return the length of a chain's bones in rest."""
-    return float(np.linalg.norm(np.diff(rest_joints(rig.pose_bones), axis=0), axis=1).sum())
+    return reach_of(rest_joints(rig.pose_bones))
