@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Status
+from ..core.contacts.runs import runs
 from ..core.inputs import Floats
 from ..core.pops import POP
 from ..core.words import noted, number_of, quoted, say
@@ -281,10 +282,9 @@ def _off_angle(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
 
 def _turnings(chain: SolvedChain, frames: Sequence[float], units: str) -> Iterator[str]:
     """Yield a sentence for each time that a chain turns over to its other side."""
-    if chain.turning is None or not chain.turning.any():
+    if chain.turning is None:
         return
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], chain.turning.astype(np.int8), [0]))))
-    for first, end in zip(edges[::2], edges[1::2], strict=True):
+    for first, end in runs(chain.turning):
         worst = first + int(np.argmax(chain.distance[first:end]))
         last = say(" to {frame:g}", frame=frames[end - 1]) if end - first > 1 else ""
         yield (

@@ -5,13 +5,13 @@ import re
 from collections.abc import Callable, Iterator
 
 import bpy
-import numpy as np
 from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 
 from ...bake import BakeReport, ChainReport
 from ...bake.keys.clearing import forget_bakes
 from ...bake.request import FRAMES
 from ...core import IK2DError
+from ...core.contacts.runs import runs
 from ...core.words import number_of, say
 from ...rig.chain.chain import FAR_OFF_PLANE, problem_of
 from ...ui.context import active_armature, named_chain, shown_chain
@@ -196,11 +196,8 @@ def _target_name(chain: PropertyGroup) -> str:
 
 def missed_runs(result: ChainReport) -> list[tuple[int, int]]:
     """Return the first and last frame of each run of baked frames that missed the target."""
-    if not result.missed.any():
-        return []
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], result.missed, [False]))))
     frames = result.frames
-    return [(int(frames[a]), int(frames[b - 1])) for a, b in edges.reshape(-1, 2)]
+    return [(int(frames[first]), int(frames[end - 1])) for first, end in runs(result.missed)]
 
 
 def stored_runs(chain: PropertyGroup) -> Iterator[tuple[int, int]]:
