@@ -167,7 +167,7 @@ def _chain_warnings(
     yield from _jumps(chain, frames)
     yield from flip_notes(chain, frames)
     yield from stray_note(keyed, plan.times, units)
-    yield from _missing_hands(keyed, plan, played)
+    yield from _missing_hands(keyed, played)
     excess, time = worst_excess
     if excess > chain.tolerance:
         if rig.other_controls:
@@ -224,7 +224,7 @@ def _angles(keyed: KeyedChain, plan: KeyPlan, played: Played, certain: bool) -> 
     return angles
 
 
-def _missing_hands(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Iterator[str]:
+def _missing_hands(keyed: KeyedChain, played: Played) -> Iterator[str]:
     """Yield a sentence for each hand held by locks, and for hands turned by something else than keys."""
     hands, rig = keyed.hands, keyed.solved.rig
     if hands is None or rig.hands is None:

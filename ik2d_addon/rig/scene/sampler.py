@@ -203,7 +203,7 @@ class Sampler:
         if self._why is not None:
             return
         armature = self._chains[0].armature
-        self._why = own_scene.doubt(self.scene, armature, [target for target, _ in self._targets])
+        self._why = own_scene.doubt(armature, [target for target, _ in self._targets])
         if self._why:
             return
         own = self._own = self._left.enter_context(own_scene.isolated(self.scene, armature))
