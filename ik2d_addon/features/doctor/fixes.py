@@ -304,7 +304,7 @@ def single_user(armature: bpy.types.Object, settings: Settings) -> str:
                 armature=armature.name,
             )
         )
-    slot = getattr(getattr(animation, "action_slot", None), "identifier", "")
+    slot = animation.action_slot.identifier if versions.HAS_SLOTS and animation.action_slot else ""
     versions.assign_action(animation, animation.action.copy(), slot)
     return say(
         "'{armature}' has its own action '{action}' now", armature=armature.name, action=animation.action.name

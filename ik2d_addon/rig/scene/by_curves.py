@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -227,7 +227,7 @@ def _animated(ob: bpy.types.Object, bones: set[str]) -> Iterator[str]:
         return
     if len(animation.nla_tracks) or animation.use_tweak_mode:
         yield "has NLA strips"
-    if not _is_plain(animation.action):
+    if not versions.is_plain(animation.action):
         yield "has an action with layers"
     for driver in animation.drivers:
         if not driver.mute and _kind(driver.data_path, bones) != _ASIDE:
@@ -241,14 +241,6 @@ def _animated(ob: bpy.types.Object, bones: set[str]) -> Iterator[str]:
 def _is_known(curve: bpy.types.FCurve) -> bool:
     """Return whether an F-Curve has keys, or nothing at all."""
     return len(curve.keyframe_points) > 0 or not (len(curve.modifiers) or len(curve.sampled_points))
-
-
-def _is_plain(action: bpy.types.Action | None) -> bool:
-    """Return whether an action has at most one layer, which plays at full influence."""
-    layers: Sequence[Any] = getattr(action, "layers", ())  # of 4.4 and later
-    return len(layers) == 0 or (
-        len(layers) == 1 and len(layers[0].strips) <= 1 and getattr(layers[0], "influence", 1.0) == 1.0
-    )
 
 
 _PLACES, _ASIDE, _UNKNOWN = "places", "aside", "unknown"
