@@ -29,7 +29,7 @@ def with_hands(
     samples: ChainSamples,
     half_way: ChainSamples | None,
 ) -> KeyedChain:
-    """Return a chain with the keys of its hands. samples, half_way: as in `key_chain`."""
+    """Return a chain with the keys of its hands. samples, half_way: as in Draft."""
     rig = chain.solved.rig
     if rig.hands is None:
         return chain

@@ -57,7 +57,7 @@ def _kept(lengths: bytes, weights: bytes, rest: bytes, side: float) -> Family:
 
 
 @dataclass(frozen=True, eq=False)
-class Stretch:
+class Trace:
     """Places on the curve, the distance falling from one to the next, and whether they end at the border."""
 
     places: list[Place]
@@ -161,7 +161,7 @@ class Search:
         at = np.concatenate((rest, [-self.curve.tip_direction(rest), 0.0]))
         return self.curve.place(at, f_alone(rest.size)).inwards()
 
-    def followed(self, first: Place, *, outwards: bool) -> Stretch:
+    def followed(self, first: Place, *, outwards: bool) -> Trace:
         """Return the places from the first one to the border, or to where the curve turns back."""
         places = [first]
         sign = 1.0 if outwards else -1.0
@@ -171,13 +171,13 @@ class Search:
             end = self._end(last, place, outwards)
             if end is not None:
                 places.append(end)
-                return Stretch(places, True)
+                return Trace(places, True)
             falls = place.distance > 0.0 and (place.distance - last.distance) * sign > 0.0
             if not falls or place.slope * sign <= 0.0:
-                return Stretch(places, False)
+                return Trace(places, False)
             places.append(place)
             last = place
-        return Stretch(places, False)
+        return Trace(places, False)
 
     def _end(self, last: Place, place: Place, outwards: bool) -> Place | None:
         """Return the family's end where it lies between two places: on the border, or the tip on the root."""

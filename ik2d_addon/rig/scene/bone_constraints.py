@@ -147,22 +147,22 @@ def with_other_controls(
     return replace(rig, notes=(*rig.notes, *lines), other_controls=bool(lines))
 
 
-def sentences(chain_name: str, rulers: Sequence[OtherControl]) -> list[str]:
+def sentences(chain_name: str, controls: Sequence[OtherControl]) -> list[str]:
     """Return one line for each cause: bones with the same kind of constraint of their own share one."""
     lines = []
     own: dict[tuple[str, bool], list[OtherControl]] = {}
-    for ruler in rulers:
-        if ruler.kind in _REACHING:
-            names = {"kind": _short(ruler.label), "constraint": ruler.constraint, "bone": ruler.owner}
-            if ruler.below:
+    for control in controls:
+        if control.kind in _REACHING:
+            names = {"kind": _short(control.label), "constraint": control.constraint, "bone": control.owner}
+            if control.below:
                 what = say("the {kind} constraint '{constraint}' of bone '{bone}' below it", **names)
             else:
                 what = say("the {kind} constraint '{constraint}' of bone '{bone}'", **names)
-            lines.append(_sentence(chain_name, ruler.bones, what, ruler.driven, 1))
+            lines.append(_sentence(chain_name, control.bones, what, control.driven, 1))
         else:
-            own.setdefault((ruler.label, ruler.driven), []).append(ruler)
+            own.setdefault((control.label, control.driven), []).append(control)
     for (label, driven), alike in own.items():
-        bones = list(dict.fromkeys(ruler.owner for ruler in alike))
+        bones = list(dict.fromkeys(control.owner for control in alike))
         what = say("its own constraint '{constraint}'", constraint=alike[0].constraint)
         if len(alike) > 1:
             if len(bones) > 1:
