@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...core.inputs import Floats
 from ...core.solution import mapped
-from ...rig.animation.bone_channels import BoneRotation
+from ...rig.animation.bone_channels import BoneChannels, BoneRotation
 from ...rig.animation.times import pace_of
 from ...rig.chain.chain import RigChain
 from ...rig.pose.rotations import bone_rotations
@@ -374,3 +374,24 @@ def _longest(cubics: Fit, rows: Sequence[int], at: int, bound: float, guess: int
             bad = trial
         trial = min(at + 2 * (good - at), len(rows) - 1) if bad == len(rows) else (good + bad) // 2
     return good, best
+
+
+def rotations_of(solved: Sequence[KeyedChain], by_hand: bool = False) -> list[BoneRotation]:
+    """Return all channels to key. by_hand: whether the chains' own rotations count as made by hand.
+
+    Scales, slides and hands never do: they would be added once more.
+    """
+    found = [channels for chain in solved for channels in chain.channels]
+    if not by_hand:
+        return found
+    bones = {bone for chain in solved for bone in chain.solved.rig.bones}
+    return [
+        replace(one, generated=False) if one.bone in bones and not isinstance(one, BoneChannels) else one
+        for one in found
+    ]
+
+
+def as_given(solved: list[KeyedChain], rigs: Sequence[RigChain]) -> list[KeyedChain]:
+    """Return the chains in the order of `rigs`."""
+    order = {rig.name: place for place, rig in enumerate(rigs)}
+    return sorted(solved, key=lambda chain: order[chain.solved.rig.name])

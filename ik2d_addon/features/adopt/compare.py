@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...bake.keys.keying import KeyPlan
-from ...bake.pipeline import rotations_of, solve_frames
+from ...bake.keys.keying import KeyPlan, rotations_of
+from ...bake.pipeline import solve_frames
 from ...bake.request import BakeOptions, read_rigs, scene_of
 from ...core import IK2DError
 from ...core.affine import norms, turned

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...bake.pipeline import blended_pose
+from ...bake.now import blended_pose
 from ...bake.solving.frames import SolvedChain, solve_chain
 from ...bake.solving.hands import hands_held
 from ...bake.solving.problem import with_scale

@@ -9,7 +9,8 @@ import bpy
 import numpy as np
 
 from ...bake.lengths import length_text
-from ...bake.pipeline import key_as_by_hand, poses_around, solve, solve_samples
+from ...bake.now import poses_around, solve, solve_samples
+from ...bake.pipeline import key_as_by_hand
 from ...bake.report import BakeReport
 from ...bake.request import frame_range, read_rigs, scene_of
 from ...bake.solving.frames import SolvedChain

@@ -6,7 +6,7 @@ import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import Object, Operator, PropertyGroup, Scene
 
-from ...bake.pipeline import solve_samples
+from ...bake.now import solve_samples
 from ...bake.request import chosen_range
 from ...core.solution import drained
 from ...core.words import say
