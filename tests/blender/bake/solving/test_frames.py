@@ -17,6 +17,7 @@ from rigs import (
     played_back_errors,
     stretching_arm,
 )
+from tentacles import add_tentacle, at_targets, sampled
 
 from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.bake.solving import frames as solving
@@ -28,21 +29,9 @@ from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.pose.kinematics import read_linkage
-from ik2d_addon.rig.scene.sampler import sample_now, sample_steps
+from ik2d_addon.rig.scene.sampler import sample_steps
 
 PLAYED_BACK = 1e-5  # of reach
-
-
-def add_tentacle(count, length=0.5, side=0.0, **settings):
-    """Add a chain of bones along +Y from the origin that bends about X, straight or to a side by an angle."""
-    bones, head = {}, np.zeros(3)
-    for i in range(count):
-        angle = i * side
-        tail = head + length * np.array([0.0, math.cos(angle), math.sin(angle)])
-        bones[f"t{i}"] = (tuple(head), tuple(tail), f"t{i - 1}" if i else "", 0.0)
-        head = tail
-    armature = add_armature(bones)
-    return armature, add_chain(armature, f"t{count - 1}", add_target({}), bone_count=0, **settings)
 
 
 def circle(target, turns, frames, radius, center=(0.0, 0.0)):
@@ -65,23 +54,6 @@ def angles(joints):
     bones = np.diff(joints, axis=0)
     headings = np.arctan2(bones[:, 1], bones[:, 0])
     return np.diff(headings, prepend=0.0)
-
-
-def sampled(armature):
-    """Return the chain and its samples as the rig stands, on one frame."""
-    bpy.context.view_layer.update()
-    rig = read_chain(armature, armature.ik2d.chains[0])
-    return rig, sample_now(bpy.context.scene, [rig]).chains[0]
-
-
-def at_targets(samples, targets, **changes):
-    """Return the samples on as many frames as there are targets (frames, 3)."""
-    repeated = {
-        name: np.repeat(getattr(samples, name), len(targets), axis=0)
-        for name in ("world", "parent", "bases", "tips", "settings")
-        if getattr(samples, name) is not None
-    }
-    return replace(samples, **{**repeated, "targets": np.array(targets, float), **changes})
 
 
 def solved(rig, samples, *more, **settings):
@@ -415,59 +387,6 @@ def test_heights_over_the_plane_are_kept():
     found = solved(rig, at_targets(samples, [(0.6, 2.0, 1.0), (0.0, 2.0, 1.0), (0.9, 2.0, 1.0)]))
     assert found.off_plane == pytest.approx([0.0, 0.6, 0.3], abs=1e-5)
     assert found.joints_off_plane == pytest.approx(0.6, abs=1e-5)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_aiming_again_takes_up_what_blenders_kinematics_differ_by(monkeypatch, seed):
-    """Rest matrices of 32 bits are not quite orthonormal: the first solve misses by some 1e-7 to 1e-5."""
-    chance = np.random.default_rng(seed)
-    knee, foot = 10.0 ** -chance.uniform(2, 4, 2)
-    armature = add_armature(
-        {
-            "a": ((0, 0, 0), (knee, 0, -1), "", chance.uniform(-3, 3)),
-            "b": ((knee, 0, -1), (foot, 0, -2), "a", chance.uniform(-3, 3)),
-        }
-    )
-    add_chain(armature, "b", add_target({}), plane='Y')
-    rig, samples = sampled(armature)
-    path = np.array([(1.0 + 0.1 * i, 0, -1.2 + 0.2 * i) for i in range(5)])
-    asked = Problem.of(rig, at_targets(samples, path))
-
-    def missed():
-        turns = drained(solving._aimed(asked, solving.Asked(asked.rig, None, range(5)), None)).turns
-        return np.linalg.norm(asked.linkage.tips(turns) - asked.targets, axis=1).max()
-
-    assert missed() <= solving.FINE * 2.0
-    assert (solving.FINE, solving.CORRECTIONS) == (1e-8, 2)
-    monkeypatch.setattr(solving, "CORRECTIONS", 0)
-    assert missed() > solving.FINE * 2.0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("solver", ['TWO_BONE', 'EVEN', 'CCD'])
-def test_only_frames_that_no_small_turns_mend_are_solved_again(monkeypatch, solver):
-    """Next to full reach small turns move the tip hardly any further; everywhere else they do."""
-    armature, _ = add_tentacle(2, side=0.4, solver=solver)
-    rig, samples = sampled(armature)
-    reach = Problem.of(rig, samples).lengths[0].sum()
-    places = [(0, 0.5, 0.5), (0, (1.0 - 1e-11) * reach, 0.0), (0, 0.7, 0.1)]
-    asked = Problem.of(rig, at_targets(samples, places))
-    asked = replace(asked, targets=asked.targets * (1.0 - 1e-11))
-    frames = []
-    again = Problem.again
-
-    def counted(self, targets, start, rows):
-        frames.append(rows.tolist())
-        return again(self, targets, start, rows)
-
-    monkeypatch.setattr(Problem, "again", counted)
-    off = 1e-6 * np.array([[1.0, 1.0], [1.0, 0.0], [-1.0, 1.0]])
-    joints = Problem.joints
-    monkeypatch.setattr(Problem, "joints", lambda self, *of: joints(self, *of) + off[:, None])
-    aimed = drained(solving._aimed(asked, solving.Asked(asked.rig, None, range(3)), None))
-    assert frames and all(rows == [1] for rows in frames)
-    tips = asked.linkage.tips(aimed.turns) + off
-    assert np.linalg.norm(tips - asked.targets, axis=1)[[0, 2]].max() < 1e-8
 
 
 def test_frames_out_of_reach_are_not_aimed_again():
