@@ -24,9 +24,10 @@ from ..rig.animation.bone_channels import BoneChannels, BoneRotation, locked_cha
 from ..rig.chain.chain import RigChain, rest_joints
 from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through, reach_of
 from ..rig.chain.stretch import ALONG
+from ..rig.pose.bone_matrices import first_rotations, rotations_of
 from ..rig.pose.hand_rotations import own_curves, own_turns_now
 from ..rig.pose.keyed_pose import pose_of_hand_made
-from ..rig.pose.kinematics import first_rotations, read_linkage, rotations_of
+from ..rig.pose.kinematics import read_linkage
 from ..rig.pose.target_plane import facing_target
 from ..rig.scene.samples import ChainSamples, refuse_unsolvable
 from ..rig.scene.slide_locations import slide_channels, without_slides

@@ -18,9 +18,10 @@ from ...core.plain.bones import FINE
 from ...core.solution import Steps, mapped
 from ...core.words import noted, say
 from ...rig.chain.chain import RigChain
+from ...rig.pose.bone_matrices import carried_by_swings, first_rotations
 from ...rig.pose.hand_rotations import angles_between
 from ...rig.pose.keyed_pose import NeighborPoses, OwnPose
-from ...rig.pose.kinematics import Linkage, carried_by_swings, first_rotations, read_linkage
+from ...rig.pose.kinematics import Linkage, read_linkage
 from ...rig.pose.measures import is_uneven, uneven, uneven_above
 from ...rig.pose.swings import as_far, blended_swings, flips, swung
 from ...rig.scene.rounding import reached_within

@@ -18,9 +18,10 @@ from ...live.chain import shown_place
 from ...rig.animation.bone_channels import BoneRotation, matrices, set_values, values_of
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import note_posed
+from ...rig.pose.bone_matrices import first_rotations, rotations_of
 from ...rig.pose.hand_rotations import OwnTurns, angles_between, own_turns
 from ...rig.pose.keyed_pose import KeyedPose, NeighborPoses, OwnPose, keyed_pose_now
-from ...rig.pose.kinematics import Linkage, first_rotations, read_linkage, rest_to_pose, rotations_of
+from ...rig.pose.kinematics import Linkage, read_linkage, rest_to_pose
 from ...rig.pose.rotations import bone_rotations
 from ...rig.pose.swings import swung
 from ...rig.pose.target_plane import facing_target

@@ -19,8 +19,8 @@ from ..chain.chain import RigChain
 from ..chain.hands import REST, Hands, orientations
 from ..scene.feet.goals import control_turns
 from ..scene.samples import ChainSamples
+from .bone_matrices import bone_poses, posed, transforms
 from .channels import blended, channels_of, is_locked
-from .kinematics import bone_poses, posed, transforms
 
 # Under an uneven scale a turn shows as another angle: so many rounds, at most, add the remaining error, until
 # it is less than 32 bits hold.

@@ -14,8 +14,8 @@ from ..chain.chain import RigChain
 from ..chain.hands import REST
 from ..chain.joints import CLOSE, EXACT, own_axis
 from ..scene.slide_locations import slide_channels
+from .bone_matrices import first_rotations
 from .channels import channels_of
-from .kinematics import first_rotations
 
 # X or Z alone turn the same in all orders; this one is Blender's first, and locks for neither.
 SINGLE_AXIS_MODE = 'XYZ'
