@@ -168,8 +168,12 @@ def annulus_status(chain: Chain, targets: Floats, tolerance: float) -> NDArray[n
 
     All others are REACHED: for a chain whose joints turn freely, some pose reaches them.
     """
-    inner, outer = chain.reach
-    distance = np.hypot(targets[..., 0], targets[..., 1])
+    return reach_status(chain.reach, np.hypot(targets[..., 0], targets[..., 1]), tolerance)
+
+
+def reach_status(reach: tuple[float, float], distance: Floats, tolerance: float) -> NDArray[np.int8]:
+    """Return TOO_FAR or TOO_CLOSE for distances (...) out of a reach (inner, outer), else REACHED."""
+    inner, outer = reach
     status = np.full(distance.shape, Status.REACHED, np.int8)
     status[distance > outer + tolerance] = Status.TOO_FAR
     status[distance < inner - tolerance] = Status.TOO_CLOSE

@@ -79,10 +79,14 @@ class Search:
 
     def family(self) -> Family:
         """Return the family through the rest pose."""
+        return self.made(self.rest_pieces().gentle(self.curve))
+
+    def rest_pieces(self) -> Pieces:
+        """Return the pieces through the rest pose, from full reach to the inner one."""
         pieces, out, arrived = self.both_ways(self.rest_place())
         if not out:
             pieces = self.from_full_reach(pieces)
-        return self.made(self.to_the_root(pieces, arrived).gentle(self.curve))
+        return self.to_the_root(pieces, arrived)
 
     def other_side(self, own: Family) -> Family:
         """Return the family that bends to the other side than the rest pose.

@@ -78,10 +78,7 @@ class SlidSearch(Search):
 
     def family(self) -> SlidFamily:
         """Return the family through the rest pose."""
-        pieces, out, arrived = self.both_ways(self.rest_place())
-        if not out:
-            pieces = self.from_full_reach(pieces)
-        return self.made(self.smoothed(self.to_the_root(pieces, arrived)))
+        return self.made(self.smoothed(self.rest_pieces()))
 
     def other_side(self, own: Family) -> SlidFamily:
         """Return the family that bends to the other side than the rest pose."""
