@@ -3,7 +3,8 @@
 
 from .chain_report import ChainReport
 from .keys.clearing import clear
-from .pipeline import bake, bake_steps, solve
+from .now import solve
+from .pipeline import bake, bake_steps
 from .report import BakeReport
 from .request import BakeOptions, check
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Status
+from ..core.contacts.runs import runs
 from ..core.inputs import Floats
 from ..core.solution import is_reached
 from ..core.words import listed, noted, number_of, say
@@ -303,11 +304,9 @@ class ChainReport:
         """Return "; live shows another pose at frames 40 to 52", or "" where it shows none."""
         if self.parted is None or not self.parted.any():
             return ""
-        edges = np.flatnonzero(np.diff(np.concatenate(([False], self.parted, [False]))))
-        first, last = self.frames[edges[0]], self.frames[edges[1] - 1]
-        more = (
-            say(" and on {runs}", runs=number_of(edges.size // 2 - 1, "other run")) if edges.size > 2 else ""
-        )
+        (begin, end), *others = runs(self.parted)
+        first, last = self.frames[begin], self.frames[end - 1]
+        more = say(" and on {runs}", runs=number_of(len(others), "other run")) if others else ""
         if last > first:
             words = noted("; live shows another pose at frames {first:g} to {last:g}{more}")
             return say(words, first=first, last=last, more=more)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The pipeline, top to bottom: read chains, sample targets, solve, lift, key, play back, report."""
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from math import ceil
@@ -10,70 +10,47 @@ from typing import TypeVar
 import bpy
 import numpy as np
 
-from ..core import IK2DError
+from ..core.solution import CountedSteps, Steps, drained, mapped
 from ..core.words import noted
 from ..rig.animation import key_faults, keys
-from ..rig.animation.bone_channels import BoneChannels, BoneRotation, posed
 from ..rig.animation.times import animation_times, pace_of
 from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import hands_remembered
 from ..rig.chain.native_state import natives_muted
 from ..rig.chain.order import in_order
-from ..rig.pose.hand_rotations import own_turns
-from ..rig.pose.keyed_pose import (
-    NeighborPoses,
-    OwnPose,
-    keyed_pose_now,
-    neighbor_poses,
-    pose_without_chain,
-    replaced_notes,
-)
-from ..rig.pose.rotations import bone_rotations, single_axis_notes
+from ..rig.pose.keyed_pose import neighbor_poses, replaced_notes
+from ..rig.pose.rotations import single_axis_notes
 from ..rig.pose.swings import eased_spins
 from ..rig.pose.target_plane import facing_target
 from ..rig.scene.between import sampled_between
 from ..rig.scene.live_pause import live_paused
 from ..rig.scene.missing_inputs import with_drivers_checked
-from ..rig.scene.sampler import CURVES, STEP, Sampler, sample_alone, sample_now, sample_steps
-from ..rig.scene.samples import ChainSamples, finished, solvable
-from ..rig.scene.slide_locations import slide_channels, slides_remembered, without_slides
-from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_remembered
+from ..rig.scene.sampler import CURVES, STEP, Sampler, sample_steps
+from ..rig.scene.samples import ChainSamples, solvable
+from ..rig.scene.slide_locations import slides_remembered, without_slides
+from ..rig.scene.stretch_scales import scales_remembered
 from .arithmetic import expected, turned_by_keys
 from .keys.clearing import release_hands, release_slides
 from .keys.hand_keys import with_hands
 from .keys.handles import THIRDS
-from .keys.keying import Draft, KeyedChain, KeyPlan, key_chains, plan_keys
-from .playback import (
-    NOT_PLAYED,
-    VERIFY_ALL,
-    VERIFY_NOTHING,
-    VERIFY_SAMPLE,
-    Played,
-    played,
-    times_to_play,
-)
+from .keys.keying import Draft, KeyedChain, KeyPlan, as_given, key_chains, plan_keys, rotations_of
+from .now import blended_pose
+from .playback import NOT_PLAYED, VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE, Played, played, times_to_play
 from .report import BakeReport
 from .request import (
     BakeOptions,
     armatures_to_bake,
     baking_order,
     checked_options,
-    chosen_options,
-    chosen_range,
     frame_range,
     read_all,
-    read_rigs,
-    scene_of,
     scene_of_all,
 )
-from .solving.angles import relative_turns, solved_angles
-from .solving.frames import Asked, SolvedChain, solve_chain, solve_chains
-from .solving.hands import KeyedHands, hands_of
+from .solving.angles import solved_angles
+from .solving.frames import Asked, SolvedChain, solve_chains
 from .verdict import report_of
 
 _Result = TypeVar("_Result")
-# Yields (frames done, frames in all) and returns a result.
-Steps = Generator[tuple[int, int], None, _Result]
 
 
 def bake(
@@ -98,7 +75,7 @@ def bake(
     """
     steps = bake_steps(armature_object, chains, frame_start, frame_end, step, options=options)
     with closing(steps):
-        return finished(steps, None if progress is None else lambda done: progress(*done))
+        return drained(steps, None if progress is None else lambda done: progress(*done))
 
 
 def bake_steps(
@@ -109,7 +86,7 @@ def bake_steps(
     step: int = 1,
     *,
     options: BakeOptions | None = None,
-) -> Steps[BakeReport]:
+) -> CountedSteps[BakeReport]:
     """Bake in steps: yield (frames done, frames in all); return the BakeReport. Arguments as in `bake`.
 
     Keys are written when all is solved, then played back. Live chains pause meanwhile, and the baked ones
@@ -136,7 +113,7 @@ def key_as_by_hand(
     live. Arguments, result and errors as in `bake`.
     """
     options = BakeOptions(verify=VERIFY_ALL)
-    return finished(_bake_steps([armature_object], chains, frame_start, frame_end, 1, options, by_hand=True))
+    return drained(_bake_steps([armature_object], chains, frame_start, frame_end, 1, options, by_hand=True))
 
 
 def _turn_live_off(armature: bpy.types.Object, report: BakeReport) -> None:
@@ -155,7 +132,7 @@ def _bake_steps(
     step: int,
     options: BakeOptions | None,
     by_hand: bool = False,
-) -> Steps[BakeReport]:
+) -> CountedSteps[BakeReport]:
     """Bake in steps without pausing live chains. by_hand: whether keys count as made by hand.
 
     Each armature is solved, keyed and played back before those that follow it. All keep their old keys
@@ -183,15 +160,9 @@ def _bake_steps(
     return BakeReport.joined([reports[armature] for armature in armatures])
 
 
-def _one_of(steps: Steps[_Result], before: int, count: int) -> Steps[_Result]:
-    """Run the steps of one of several bakes of equal length; yield the frames of all of them."""
-    while True:
-        try:
-            done, total = next(steps)
-        except StopIteration as finished:
-            result: _Result = finished.value
-            return result
-        yield before * total + done, count * total
+def _one_of(steps: CountedSteps[_Result], before: int, count: int) -> CountedSteps[_Result]:
+    """Return the steps of one of several bakes of equal length, which yield the frames of all of them."""
+    return mapped(steps, lambda told: (before * told[1] + told[0], count * told[1]))
 
 
 def _bake_rigs(
@@ -203,7 +174,7 @@ def _bake_rigs(
     options: BakeOptions,
     by_hand: bool,
     undo: ExitStack,
-) -> Steps[BakeReport]:
+) -> CountedSteps[BakeReport]:
     """Solve, key and play back chains of one armature on some frames; undo: restores it if anything fails."""
     scene = sampler.scene
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
@@ -238,150 +209,6 @@ def _bake_rigs(
     )
 
 
-@live_paused()
-def solve(
-    armature_object: bpy.types.Object, chains: Sequence[str] | None = None, *, fully: bool = False
-) -> BakeReport:
-    """Pose each chain so that its tip is on its target at the current frame; key nothing.
-
-    It is the pose that a bake of the sidebar's range would key there, with the target where it is now:
-    a chain with memory is followed from the range's first frame on. Outside the range, on a chain that
-    hangs on others, and where the whole scene would have to be stepped through, it starts from the
-    current pose instead. fully: at full influence. Arguments, result and errors as in `bake`.
-    """
-    scene = scene_of(armature_object)
-    rigs, left_out = read_rigs(armature_object, chains, [scene.frame_float])
-    now = scene.frame_float
-    plan = KeyPlan.every([int(now) if now.is_integer() else now])
-    solved: list[KeyedChain] = []
-    with ExitStack() as poses:
-        for number, ready in enumerate(in_order(rigs)):
-            sampling = sample_now(scene, ready)
-            ready = with_drivers_checked(ready)
-            found = [
-                _solved_now(scene, facing_target(rig, samples), samples, alone=number == 0, fully=fully)
-                for rig, samples in zip(ready, sampling.chains, strict=True)
-            ]
-            new = [
-                _posed_chain(scene, chain, samples.with_settings(influence=1.0) if fully else samples)
-                for chain, samples in zip(found, sampling.chains, strict=True)
-            ]
-            poses.enter_context(slides_remembered([chain.rig for chain in found]))
-            poses.enter_context(hands_remembered([chain.rig for chain in found]))
-            poses.enter_context(posed(armature_object, rotations_of(new)))  # what hangs on them sees it
-            scales = [scale for chain in new for scale in chain.scales]
-            poses.enter_context(scales_remembered(ready, scales))
-            solved += new
-        solved = _as_given(solved, rigs)
-        shown = _look_now(scene, solved)
-    return report_of(
-        armature_object,
-        scene,
-        solved,
-        plan,
-        shown,
-        verb=noted("Solved"),
-        verified=VERIFY_ALL,
-        left_out=left_out,
-    )
-
-
-def _posed_chain(scene: bpy.types.Scene, chain: SolvedChain, samples: ChainSamples) -> KeyedChain:
-    """Return the keyed chain that poses a solved one: its rotations, slides, scales and hands."""
-    turned = bone_rotations(chain.rig, chain.turns, swings=chain.swings)
-    rotations = [*turned, *slide_channels(chain.rig, chain.locations)]
-    scales = (*scale_channels(chain.rig, chain.factors), *scales_back(chain.rig))
-    hands = None
-    if chain.rig.hands is not None:
-        times = np.array([scene.frame_float])
-        found = hands_of(chain, samples, own_turns(scene, chain.rig, times.tolist()))
-        hands = KeyedHands(found.rotations, found, times, np.ones(1, bool))
-    return KeyedChain(chain, rotations, np.empty(0, np.intp), scales, hands, relative_turns(chain))
-
-
-def _solved_now(
-    scene: bpy.types.Scene, rig: RigChain, now: ChainSamples, *, alone: bool, fully: bool
-) -> SolvedChain:
-    """Return the chain solved for the current frame, as a bake of the range would solve it.
-
-    alone: whether it hangs on no other chain. fully: at full influence.
-    """
-    frame = scene.frame_float
-    way = _way_to(scene, rig, now) if rig.has_memory and alone else None
-    samples, times, neighbors, beyond = way or (now, [frame], poses_around(scene, rig, [frame]), None)
-    found = solve_samples(scene, rig, samples, times, neighbors, beyond, fully=fully)
-    # Without notes on how the range joins the keys around it: nothing is keyed.
-    return replace(found.at([times.index(frame)]), rig=rig)
-
-
-def solve_samples(
-    scene: bpy.types.Scene,
-    rig: RigChain,
-    samples: ChainSamples,
-    times: Sequence[float],
-    neighbors: NeighborPoses,
-    beyond: ChainSamples | None = None,
-    *,
-    fully: bool,
-) -> SolvedChain:
-    """Return the chain solved at sampled times, without its own slides in the samples.
-
-    neighbors, beyond: as in `solve_chain`. fully: at full influence.
-    """
-    samples = without_slides(scene, rig, samples, times)
-    if fully:
-        samples = samples.with_settings(influence=1.0)
-    other_pose = blended_pose(scene, rig, samples, times)
-    return finished(solve_chain(rig, samples, times, neighbors, beyond, other_pose))
-
-
-def poses_around(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> NeighborPoses:
-    """Return the neighbor poses of a chain with memory: the keys around the times; of one time, the pose."""
-    if not rig.has_memory:
-        return NeighborPoses()
-    if len(times) == 1:
-        return NeighborPoses(keyed_pose_now(scene, rig))
-    return neighbor_poses(scene, [rig], times[0], times[-1])[0]
-
-
-def blended_pose(
-    scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples, times: Sequence[float]
-) -> OwnPose | None:
-    """Return the pose that an influence below 1 blends with; None where it is 1."""
-    return pose_without_chain(scene, rig, times) if (samples.influence < 1.0).any() else None
-
-
-def _way_to(
-    scene: bpy.types.Scene, rig: RigChain, now: ChainSamples
-) -> tuple[ChainSamples, list[float], NeighborPoses, ChainSamples | None] | None:
-    """Return the samples, times and neighbor poses by which a bake of the range reaches the current frame.
-
-    None where the frame is outside the range, or the whole scene would have to be stepped through.
-    """
-    frame, options = scene.frame_float, chosen_options(rig.armature.ik2d)
-    first, last, step = chosen_range(rig.armature, scene)
-    if not first <= frame <= last:
-        return None
-    frames = frame_range(scene, first, last, step)
-    try:
-        plan = plan_keys(scene, [rig], frames, options.reduce, options.on_target_keys)
-    except IK2DError:  # a target without keys is no hindrance here
-        plan = KeyPlan.every(frames)
-    (neighbors,) = neighbor_poses(scene, [rig], frames[0], frames[-1])
-    others = [time for time in plan.times if (time < frame or neighbors.after) and time != frame]
-    extra = [neighbors.after.frame] if neighbors.after else []
-    if not others:
-        return now, [frame], neighbors, None
-    sampling = sample_alone(scene, [rig], others, extra)
-    if sampling is None:
-        return None
-    (samples,) = sampling.chains
-    row = int(np.searchsorted(others, frame))
-    parts = [samples.at(slice(row)), now, samples.at(slice(row, len(others)))]
-    beyond = without_slides(scene, rig, samples.at([len(others)]), extra) if extra else None
-    return ChainSamples.joined(parts), [*others[:row], frame, *others[row:]], neighbors, beyond
-
-
 def solve_frames(
     rigs: Sequence[RigChain],
     scene: bpy.types.Scene,
@@ -389,7 +216,7 @@ def solve_frames(
     options: BakeOptions,
     fully: bool = False,
     sampler: Sampler | None = None,
-) -> Steps[tuple[list[KeyedChain], str, str]]:
+) -> CountedSteps[tuple[list[KeyedChain], str, str]]:
     """Solve all chains at all times of the plan, those that hang on others after these. Keys nothing.
 
     Each frame counts half when it is sampled, and half when it is solved. fully: at full influence.
@@ -435,7 +262,7 @@ def solve_frames(
             if number < len(rounds) - 1:  # for the chains that hang on these
                 paced = animation_times(scene, times)
                 previews.enter_context(keys.previewed(rigs[0].armature, paced, rotations_of(new)))
-    return _as_given(solved, rigs), full_scene, stepped
+    return as_given(solved, rigs), full_scene, stepped
 
 
 def _keyed(
@@ -447,7 +274,7 @@ def _keyed(
     chains: Sequence[SolvedChain],
     by_keys: bool,
     sampler: Sampler | None,
-) -> Generator[int, None, list[KeyedChain]]:
+) -> Steps[list[KeyedChain]]:
     """Turn solved chains into keys; yield the number of times done now and then.
 
     owns: samples at the plan's times, half-way between, and beyond. by_keys: whether keys alone turn bones.
@@ -486,7 +313,7 @@ def _at_thirds(
     rigs = [draft.chain.rig for draft in drafts]
     found = []
     steps = sample_steps(sampler, rigs, times, checked=False, way=CURVES)
-    for draft, samples in zip(drafts, finished(steps).chains, strict=True):
+    for draft, samples in zip(drafts, drained(steps).chains, strict=True):
         rows = np.searchsorted(gaps, draft.gaps)
         own = without_slides(scene, draft.chain.rig, samples, times)
         own = own.at(np.stack((2 * rows, 2 * rows + 1), axis=1).ravel().tolist())
@@ -507,23 +334,21 @@ def _frames_beyond(
     }
 
 
-def _counted(
-    steps: Generator[int, None, _Result], before: int, total: int, part: float = 1.0
-) -> Steps[_Result]:
-    """Run steps and yield (frames done, frames in all). before, total and part: in half frames."""
-    done = 0
-    while True:
-        try:
-            done = max(done, next(steps))
-        except StopIteration as finished:
-            result: _Result = finished.value
-            return result
-        yield (min(before + ceil(part * done), total) + 1) // 2, total // 2
+def _counted(steps: Steps[_Result], before: int, total: int, part: float = 1.0) -> CountedSteps[_Result]:
+    """Return steps that yield (frames done, frames in all). before, total and part: in half frames."""
+    most = 0
+
+    def counted(done: int) -> tuple[int, int]:
+        nonlocal most
+        most = max(most, done)
+        return (min(before + ceil(part * most), total) + 1) // 2, total // 2
+
+    return mapped(steps, counted)
 
 
 def play_back(
     scene: bpy.types.Scene | Sampler, chains: Sequence[KeyedChain], plan: KeyPlan, verify: str
-) -> Generator[int, None, list[Played]]:
+) -> Steps[list[Played]]:
     """Measure how far each tip is from its target, as Blender evaluates them with the new keys.
 
     scene: or the Sampler that the chains were sampled by. Yields the number of times played.
@@ -547,32 +372,3 @@ def play_back(
         played(chain, samples, times, plan.time_array)
         for chain, samples in zip(chains, sampling.chains, strict=True)
     ]
-
-
-def _look_now(scene: bpy.types.Scene, chains: Sequence[KeyedChain]) -> list[Played]:
-    """Measure how far each tip is from its target in the current pose."""
-    rigs = [chain.solved.rig for chain in chains]
-    now = np.array([scene.frame_float])
-    sampling = sample_now(scene, rigs)
-    return [played(chain, samples, now, now) for chain, samples in zip(chains, sampling.chains, strict=True)]
-
-
-def rotations_of(solved: Sequence[KeyedChain], by_hand: bool = False) -> list[BoneRotation]:
-    """Return all channels to key. by_hand: whether the chains' own rotations count as made by hand.
-
-    Scales, slides and hands never do: they would be added once more.
-    """
-    found = [channels for chain in solved for channels in chain.channels]
-    if not by_hand:
-        return found
-    bones = {bone for chain in solved for bone in chain.solved.rig.bones}
-    return [
-        replace(one, generated=False) if one.bone in bones and not isinstance(one, BoneChannels) else one
-        for one in found
-    ]
-
-
-def _as_given(solved: list[KeyedChain], rigs: Sequence[RigChain]) -> list[KeyedChain]:
-    """Return the chains in the order of `rigs`."""
-    order = {rig.name: place for place, rig in enumerate(rigs)}
-    return sorted(solved, key=lambda chain: order[chain.solved.rig.name])

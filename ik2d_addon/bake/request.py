@@ -17,7 +17,7 @@ from ..rig.chain.dependencies import Movers
 from ..rig.chain.order import armatures_in_order, in_order, refuse_moved_target, refuse_shared
 from ..rig.chain.readable import in_words
 from ..rig.chain.renames import needed_chain, straighten
-from ..rig.pose.measures import channels_at_rest
+from ..rig.pose.rotations import channels_at_rest
 from ..rig.scene.bone_constraints import reaching_of, with_other_controls
 from ..rig.scene.missing_inputs import with_inputs_checked
 from .keys.keying import plan_keys

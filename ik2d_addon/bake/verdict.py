@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Status
+from ..core.contacts.runs import runs
 from ..core.inputs import Floats
 from ..core.pops import POP
 from ..core.words import noted, number_of, quoted, say
@@ -166,7 +167,7 @@ def _chain_warnings(
     yield from _jumps(chain, frames)
     yield from flip_notes(chain, frames)
     yield from stray_note(keyed, plan.times, units)
-    yield from _missing_hands(keyed, plan, played)
+    yield from _missing_hands(keyed, played)
     excess, time = worst_excess
     if excess > chain.tolerance:
         if rig.other_controls:
@@ -223,7 +224,7 @@ def _angles(keyed: KeyedChain, plan: KeyPlan, played: Played, certain: bool) -> 
     return angles
 
 
-def _missing_hands(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Iterator[str]:
+def _missing_hands(keyed: KeyedChain, played: Played) -> Iterator[str]:
     """Yield a sentence for each hand held by locks, and for hands turned by something else than keys."""
     hands, rig = keyed.hands, keyed.solved.rig
     if hands is None or rig.hands is None:
@@ -281,10 +282,9 @@ def _off_angle(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
 
 def _turnings(chain: SolvedChain, frames: Sequence[float], units: str) -> Iterator[str]:
     """Yield a sentence for each time that a chain turns over to its other side."""
-    if chain.turning is None or not chain.turning.any():
+    if chain.turning is None:
         return
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], chain.turning.astype(np.int8), [0]))))
-    for first, end in zip(edges[::2], edges[1::2], strict=True):
+    for first, end in runs(chain.turning):
         worst = first + int(np.argmax(chain.distance[first:end]))
         last = say(" to {frame:g}", frame=frames[end - 1]) if end - first > 1 else ""
         yield (

@@ -68,6 +68,11 @@ def thinned(values: Floats) -> Floats:
     return repeated(values[0], len(values)) if is_constant(values) else values
 
 
+def one_or_all(values: Floats) -> Floats:
+    """Return values (frames, ..) as they are, or those of one frame (..) where all have the same."""
+    return values[0] if is_constant(values) else values
+
+
 def picked(values: Floats, rows: Rows) -> Floats:
     """Return some of the frames of values (frames, ..); thin values stay thin."""
     if isinstance(rows, slice) or not _is_thin(values):

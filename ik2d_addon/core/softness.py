@@ -22,8 +22,10 @@ def checked_softness(softness: ArrayLike) -> Floats:
     return checked
 
 
-def softened(chain: Chain, distance: Floats, softness: Floats) -> Floats:
-    """Return the tip's distance from the root for targets at `distance` (...); softness (...) or one.
+def softened_within(
+    inner: Number, outer: Number, distance: Number, softness: Number, lib: Arithmetic
+) -> Number:
+    """Return the tip's distance from the root for targets at a distance: numbers, or (...).
 
     With the outer reach as 1, the inner reach i, softness s <= 1 - i, and a target at h:
 
@@ -39,14 +41,6 @@ def softened(chain: Chain, distance: Floats, softness: Floats) -> Floats:
     For equal bones 0.02 / sqrt(s (2 - s)) for each 1 % of reach: 3.7 degrees for s = 0.05, 2.6 for 0.1.
     The tip then misses the target by h - f(h), at most s / e where the target is in reach.
     """
-    eased: Floats = softened_within(*chain.reach, distance, softness, ARRAYS)
-    return eased
-
-
-def softened_within(
-    inner: Number, outer: Number, distance: Number, softness: Number, lib: Arithmetic
-) -> Number:
-    """Return the distance of `softened` for an annulus of reach."""
     width = lib.minimum(softness * outer, outer - inner)
     over = lib.maximum(distance - (outer - width), 0.0)
     over_in_widths = lib.minimum(over, _NOTHING_LEFT * width) / lib.where(width > 0.0, width, 1.0)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The result of a solver: angles, and how near they bring the tip to its target."""
+"""The result of a solver: angles, and how near they bring the tip to its target; and work in steps to one."""
 
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,14 @@ from .affine import Frames, Rows
 from .chain import Chain, at_limits, tips_at
 from .errors import IK2DError
 from .inputs import Floats, brief
+
+_Told = TypeVar("_Told")
+_Mapped = TypeVar("_Mapped")
+_Result = TypeVar("_Result")
+# Yields the number of targets or frames done, or 0 within one of them, and returns a result.
+Steps = Generator[int, None, _Result]
+# Yields (frames done, frames in all) and returns a result.
+CountedSteps = Generator[tuple[int, int], None, _Result]
 
 
 class Status(IntEnum):
@@ -159,8 +168,12 @@ def annulus_status(chain: Chain, targets: Floats, tolerance: float) -> NDArray[n
 
     All others are REACHED: for a chain whose joints turn freely, some pose reaches them.
     """
-    inner, outer = chain.reach
-    distance = np.hypot(targets[..., 0], targets[..., 1])
+    return reach_status(chain.reach, np.hypot(targets[..., 0], targets[..., 1]), tolerance)
+
+
+def reach_status(reach: tuple[float, float], distance: Floats, tolerance: float) -> NDArray[np.int8]:
+    """Return TOO_FAR or TOO_CLOSE for distances (...) out of a reach (inner, outer), else REACHED."""
+    inner, outer = reach
     status = np.full(distance.shape, Status.REACHED, np.int8)
     status[distance > outer + tolerance] = Status.TOO_FAR
     status[distance < inner - tolerance] = Status.TOO_CLOSE
@@ -174,3 +187,28 @@ def eased_status(
     eased: NDArray[np.int8] = status.copy()
     eased[(status == Status.REACHED) & (softness > 0.0) & (residual > tolerance)] = Status.EASED
     return eased
+
+
+def drained(steps: Generator[_Told, None, _Result], tell: Callable[[_Told], object] | None = None) -> _Result:
+    """Return the result of steps, run to their end. tell: called with what each step yields."""
+    while True:
+        try:
+            told = next(steps)
+        except StopIteration as end:
+            result: _Result = end.value
+            return result
+        if tell is not None:
+            tell(told)
+
+
+def mapped(
+    steps: Generator[_Told, None, _Result], change: Callable[[_Told], _Mapped]
+) -> Generator[_Mapped, None, _Result]:
+    """Return the steps with the same result, which yield change(told) for what each step yields."""
+    while True:
+        try:
+            told = next(steps)
+        except StopIteration as end:
+            result: _Result = end.value
+            return result
+        yield change(told)

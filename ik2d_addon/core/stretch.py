@@ -11,7 +11,7 @@ from .chain import Chain, checked_chain
 from .errors import IK2DError
 from .inputs import LONGEST, Floats, checked_kind, common_shape, floats_within, number
 from .softness import checked_softness, softened_within
-from .solution import Status
+from .solution import reach_status
 
 # The greatest factor of a bone's length; its reciprocal is the least.
 MOST = 100.0
@@ -104,12 +104,8 @@ def stretched_status(
     ['REACHED', 'TOO_FAR']
     """
     checked_kind(stretch, Stretch, "stretch")
-    inner, outer = stretch.reach(chain)
-    h, tolerance = _checked_distances(distance), chain.tolerance_or_default(tolerance)
-    status = np.full(h.shape, Status.REACHED, np.int8)
-    status[h > outer + tolerance] = Status.TOO_FAR
-    status[h < inner - tolerance] = Status.TOO_CLOSE
-    return status
+    reach, h = stretch.reach(chain), _checked_distances(distance)
+    return reach_status(reach, h, chain.tolerance_or_default(tolerance))
 
 
 def _checked_distances(distance: ArrayLike) -> Floats:

@@ -16,18 +16,20 @@ from ..bake.solving.hands import hands_held
 from ..core import Status
 from ..core.inputs import Floats
 from ..core.plain import PlainAnswer, PlainSolver
+from ..core.solution import drained
 from ..core.swing import ARC, Swing
 from ..core.swing.plain import PlainSwing, about, multiplied, rotated
 from ..core.swing.plain import Quaternion as Whole
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation, locked_channels
 from ..rig.chain.chain import RigChain, rest_joints
-from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
+from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through, reach_of
 from ..rig.chain.stretch import ALONG
+from ..rig.pose.bone_matrices import first_rotations, rotations_of
 from ..rig.pose.hand_rotations import own_curves, own_turns_now
 from ..rig.pose.keyed_pose import pose_of_hand_made
-from ..rig.pose.kinematics import first_rotations, read_linkage, rotations_of
+from ..rig.pose.kinematics import read_linkage
 from ..rig.pose.target_plane import facing_target
-from ..rig.scene.samples import ChainSamples, finished, refuse_unsolvable
+from ..rig.scene.samples import ChainSamples, refuse_unsolvable
 from ..rig.scene.slide_locations import slide_channels, without_slides
 from ..rig.scene.stretch_scales import scale_channels, scales_back
 from .plain.foot import FootPose
@@ -340,7 +342,7 @@ class RigState:
         refuse_unsolvable(rig, samples, times)
         other_pose = pose_of_hand_made(frame.scene, rig, times) if frame.influence < 1.0 else None
         samples = without_slides(frame.scene, rig, samples, times, copies=False)
-        solved = finished(solve_chain(rig, samples, times, other_pose=other_pose))
+        solved = drained(solve_chain(rig, samples, times, other_pose=other_pose))
         if self._changes_lengths:
             slides, scales = slide_channels(rig, solved.locations), scale_channels(rig, solved.factors)
             self._factors, self._locations = solved.factors, solved.locations
@@ -376,7 +378,7 @@ class _Faces:
         self._origin: Vector = Vector(rig.plane.origin)
         self._line = Vector(line / np.linalg.norm(line))
         self._own, self._other = Vector(rig.plane.normal), Vector(unturned.plane.normal)
-        self._reach = float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
+        self._reach = reach_of(joints)
         self._is_own = rig is unturned
 
     def hold(self, x: float, y: float, z: float) -> bool:

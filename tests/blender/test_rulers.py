@@ -17,9 +17,10 @@ from rigs import (
 from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.doctor import mute_constraints as muting
+from ik2d_addon.features.doctor.muting import mute_constraints
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.scene.bone_constraints import mute_constraints, other_controls, sentences
+from ik2d_addon.rig.scene.bone_constraints import other_controls, sentences
 
 FIRST, LAST = 11, 20
 PLACES = {1: (0, 0.2, 0.3), 15: (0, -0.9, 0.8), 40: (0, 0.8, 0.6)}

@@ -14,6 +14,7 @@ from ik2d_addon.core.affine import (
     inverse,
     is_constant,
     norms,
+    one_or_all,
     picked,
     product,
     repeated,
@@ -192,3 +193,9 @@ def test_joined_frames_follow_one_another():
 
 def test_of_no_frames_none_is_finite():
     assert are_finite(np.empty((0, 3))).shape == (0,) and are_finite(np.empty((0, 2, 4, 4))).shape == (0,)
+
+
+def test_values_that_are_the_same_at_all_frames_become_one():
+    same, other = np.array([[1.0, 2.0], [1.0, 2.0]]), np.array([[1.0, 2.0], [2.0, 1.0]])
+    assert one_or_all(same).tolist() == [1.0, 2.0]
+    assert one_or_all(other) is other

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core import Chain, IK2DError, Status, forward, solve_ccd, solve_ccd_path, solve_two_bone
-from ik2d_addon.core.softness import checked_softness, soft_targets, softened
+from ik2d_addon.core.arithmetic import ARRAYS
+from ik2d_addon.core.softness import checked_softness, soft_targets, softened_within
+
+
+def softened(chain, distance, softness):
+    """Return the tip's distances from the root for targets at distances (m,)."""
+    return softened_within(*chain.reach, distance, softness, ARRAYS)
 
 
 def elbow_rates(lengths, softness):

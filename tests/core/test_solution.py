@@ -16,7 +16,7 @@ from ik2d_addon.core import (
     solve_even,
     solve_two_bone,
 )
-from ik2d_addon.core.solution import annulus_status, distances_to
+from ik2d_addon.core.solution import annulus_status, distances_to, drained, mapped
 
 SOLVERS = {
     "two bones": lambda chain, targets, **options: solve_two_bone(chain, targets, **options),
@@ -119,3 +119,40 @@ def test_zeros_of_rigid_bones_and_of_formulas_take_no_memory_and_are_read_only()
         with pytest.raises(ValueError, match="read-only"):
             zeros[0] = 1
     assert solution.at(slice(2)).slides.shape == (2, 2)
+
+
+# --- Work in steps ------------------------------------------------------------------------------------
+
+
+def counting():
+    """Yield 1 and 2 and return "done"."""
+    yield 1
+    yield 2
+    return "done"
+
+
+def test_steps_are_run_to_their_end():
+    told = []
+    assert drained(counting()) == drained(counting(), told.append) == "done"
+    assert told == [1, 2]
+
+
+def test_mapped_steps_tell_something_else_and_have_the_same_result():
+    told = []
+    assert drained(mapped(counting(), lambda done: (done, 2)), told.append) == "done"
+    assert told == [(1, 2), (2, 2)]
+
+
+def test_closed_mapped_steps_close_those_that_they_map():
+    closed = []
+
+    def undoing():
+        try:
+            yield 1
+        finally:
+            closed.append(True)
+
+    steps = mapped(undoing(), str)
+    assert next(steps) == "1"
+    steps.close()
+    assert closed == [True]

@@ -16,7 +16,7 @@ from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import forget_posed, hands_with_keys, posed_hands, put_hands_back
 from ...rig.chain.renames import bones_of, needed_chain
 from ...rig.chain.stretch import ALONG
-from ...rig.scene.slide_locations import put_back, slid_joints
+from ...rig.scene.slide_locations import put_slides_back, slid_joints
 from ...rig.scene.stretch_scales import put_scales_back, scaled_joints
 
 
@@ -50,7 +50,7 @@ def release_slides(rigs: Sequence[RigChain]) -> None:
             slid = _slid(rig.armature, bones)
             curves = versions.existing_fcurves(rig.armature)
             _clear(rig.armature, [curve for curve in curves if (curve.data_path, curve.array_index) in slid])
-            put_back(rig.armature, bones)
+            put_slides_back(rig.armature, bones)
 
 
 def release_hands(rigs: Sequence[RigChain]) -> None:
@@ -185,7 +185,7 @@ def clear(
     everywhere = frame_start is None and frame_end is None
     for one in armature.ik2d.chains if removed else ():
         if everywhere and one in chains or one.last_bake and not baked_keys(armature, all_bones([one])):
-            put_back(armature, all_bones([one]))
+            put_slides_back(armature, all_bones([one]))
             forget_bakes(armature, [one])
     return removed
 

@@ -8,10 +8,11 @@ import bpy
 import numpy as np
 
 from ...core.inputs import Floats
+from ...core.solution import drained
 from ...rig.animation.bone_channels import BoneRotation, matrices
 from ...rig.chain.chain import RigChain
 from ...rig.pose.hand_rotations import angles_between
-from ...rig.scene.samples import ChainSamples, finished
+from ...rig.scene.samples import ChainSamples
 from ..solving.hands import KeyedHands
 from .cubics import hermite, solved_normal
 from .keying import USED, KeyedChain, KeyPlan, fewest, handles_of
@@ -53,7 +54,7 @@ def _reduced(
     candidates = np.searchsorted(times, plan.candidates)
     mode = armature.pose.bones[rotation.bone].rotation_mode
     cubics = TurnCubics(times, rotation.values, mode)
-    rows, slopes = finished(fewest(cubics, candidates.tolist(), bound))
+    rows, slopes = drained(fewest(cubics, candidates.tolist(), bound))
     values = rotation.values[rows]
     return replace(
         rotation, frames=plan.pace * times[rows], values=values, handles=handles_of(values, slopes)

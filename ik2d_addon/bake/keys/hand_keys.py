@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ...core.inputs import Floats
 from ...rig.animation.bone_channels import BoneRotation, matrices
+from ...rig.pose.bone_matrices import rotations_of
 from ...rig.pose.hand_rotations import angles_between, hand_notes, own_turns
-from ...rig.pose.kinematics import rotations_of
 from ...rig.scene.samples import ChainSamples, solvable
 from ..solving.hands import KeyedHands, hands_held
 from .few_hand_keys import keyed_on_few
@@ -29,7 +29,7 @@ def with_hands(
     samples: ChainSamples,
     half_way: ChainSamples | None,
 ) -> KeyedChain:
-    """Return a chain with the keys of its hands. samples, half_way: as in `key_chain`."""
+    """Return a chain with the keys of its hands. samples, half_way: as in Draft."""
     rig = chain.solved.rig
     if rig.hands is None:
         return chain

@@ -52,19 +52,14 @@ def doubtful_gaps(
 
 def strays(chain: SolvedChain, rotations: Sequence[BoneRotation], half_way: ChainSamples) -> Floats:
     """Return the misses (m - 1,) half-way between frames by the handles alone, as in `doubtful_gaps`."""
-    between = [replace(rotation, values=halves(rotation)) for rotation in rotations]
-    factors = None if chain.factors is None else middles(chain.factors)
+    between = [replace(rotation, values=played_between(rotation, 0.5)) for rotation in rotations]
+    factors = None if chain.factors is None else automatic_between(chain.factors, 0.5)
     half_way = with_scale(chain.rig, half_way, factors)
     times = np.arange(len(half_way.targets)) + 0.5
     played = read_played(chain.rig, half_way, between, times, chain.linkage)
     strayed = norms(played.tips_in_world() - half_way.targets)
     missed: Floats = strayed - np.maximum(chain.distance[:-1], chain.distance[1:])
     return missed
-
-
-def halves(rotation: BoneRotation) -> Floats:
-    """Return the values of keyed channels (m, c) half-way between the frames (m - 1, c)."""
-    return played_between(rotation, 0.5)
 
 
 def played_between(rotation: BoneRotation, part: float) -> Floats:
@@ -77,11 +72,6 @@ def played_between(rotation: BoneRotation, part: float) -> Floats:
     shaped = rest**3 * rotation.values[:-1] + part**3 * rotation.values[1:]
     shaped += 3.0 * part * rest * (rest * leaving[:-1] + part * arriving[1:])
     return np.where(np.isnan(shaped), found, shaped)
-
-
-def middles(values: Floats) -> Floats:
-    """Return the values (m - 1, c) of channels (m, c) with automatic handles half-way between frames."""
-    return automatic_between(values, 0.5)
 
 
 def automatic_between(values: Floats, part: float, free: NDArray[np.bool_] | None = None) -> Floats:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.inputs import Floats
-from ...rig.animation.bone_channels import BoneRotation
+from ...core.solution import mapped
+from ...rig.animation.bone_channels import BoneChannels, BoneRotation
 from ...rig.animation.times import pace_of
 from ...rig.chain.chain import RigChain
 from ...rig.pose.rotations import bone_rotations
@@ -21,7 +22,6 @@ from ...rig.scene.stretch_scales import scale_channels, scales_back
 from ..solving.frames import SolvedChain, solve_chains
 from ..solving.hands import KeyedHands
 from ..solving.problem import with_scale
-from ..solving.solvers import Steps
 from .cubics import Cubics, hermite, read_played
 from .handles import (
     DOUBTFUL,
@@ -213,7 +213,7 @@ def key_chains(
             assert one.half_way is not None
             samples = thirds[number] if times is THIRDS else one.half_way.at(gaps.tolist())
             asked.append(between_frames(one.chain, samples, gaps, times))
-        solved = yield from _within(len(plan.times), solve_chains(asked))
+        solved = yield from mapped(solve_chains(asked), lambda done: min(done, len(plan.times)))
         for number, found in zip(numbers, solved, strict=True):
             one, gaps = drafts[number], left[number]
             between[number] = [each.without(gaps) for each in between[number]] + [Between(gaps, times, found)]
@@ -228,16 +228,6 @@ def key_chains(
         keyed.append(replace((yield from _key_chain(plan, one, own)), strayed=stray))
         yield len(plan.times)
     return keyed
-
-
-def _within(most: int, steps: Steps[list[SolvedChain]]) -> Steps[list[SolvedChain]]:
-    """Run steps and yield the number of times that they have done, but no more than `most`."""
-    while True:
-        try:
-            yield min(next(steps), most)
-        except StopIteration as finished:
-            found: list[SolvedChain] = finished.value
-            return found
 
 
 def _key_chain(plan: KeyPlan, draft: Draft, shaped: list[BoneRotation]) -> Generator[int, None, KeyedChain]:
@@ -384,3 +374,24 @@ def _longest(cubics: Fit, rows: Sequence[int], at: int, bound: float, guess: int
             bad = trial
         trial = min(at + 2 * (good - at), len(rows) - 1) if bad == len(rows) else (good + bad) // 2
     return good, best
+
+
+def rotations_of(solved: Sequence[KeyedChain], by_hand: bool = False) -> list[BoneRotation]:
+    """Return all channels to key. by_hand: whether the chains' own rotations count as made by hand.
+
+    Scales, slides and hands never do: they would be added once more.
+    """
+    found = [channels for chain in solved for channels in chain.channels]
+    if not by_hand:
+        return found
+    bones = {bone for chain in solved for bone in chain.solved.rig.bones}
+    return [
+        replace(one, generated=False) if one.bone in bones and not isinstance(one, BoneChannels) else one
+        for one in found
+    ]
+
+
+def as_given(solved: list[KeyedChain], rigs: Sequence[RigChain]) -> list[KeyedChain]:
+    """Return the chains in the order of `rigs`."""
+    order = {rig.name: place for place, rig in enumerate(rigs)}
+    return sorted(solved, key=lambda chain: order[chain.solved.rig.name])

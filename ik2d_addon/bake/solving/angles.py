@@ -4,8 +4,8 @@
 from dataclasses import replace
 
 from ...core.inputs import Floats, wrapped
+from ...rig.pose.bone_matrices import bone_poses, rotations_of
 from ...rig.pose.joint_angles import angles_from_rest
-from ...rig.pose.kinematics import bone_poses, rotations_of
 from ...rig.scene.samples import ChainSamples
 from .frames import SolvedChain
 from .problem import as_solved

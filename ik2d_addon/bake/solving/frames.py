@@ -5,37 +5,32 @@ from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import IK2DError, Solution, Status
+from ...core import IK2DError, Solution
 from ...core.affine import Frames, is_constant, norms, product, turned, unrepeated
-from ...core.chain import DEFAULT_TOLERANCE, going_on
+from ...core.chain import DEFAULT_TOLERANCE
 from ...core.inputs import Floats, wrapped
-from ...core.path import turned_over
-from ...core.plain.bones import CORRECTIONS, FINE
+from ...core.plain.bones import FINE
+from ...core.solution import Steps, mapped
 from ...core.words import noted, say
 from ...rig.chain.chain import RigChain
+from ...rig.pose.bone_matrices import carried_by_swings, first_rotations
 from ...rig.pose.hand_rotations import angles_between
 from ...rig.pose.keyed_pose import NeighborPoses, OwnPose
-from ...rig.pose.kinematics import Linkage, carried_by_swings, first_rotations, read_linkage
+from ...rig.pose.kinematics import Linkage, read_linkage
 from ...rig.pose.measures import is_uneven, uneven, uneven_above
 from ...rig.pose.swings import as_far, blended_swings, flips, swung
 from ...rig.scene.rounding import reached_within
-from ...rig.scene.samples import ChainSamples, solvable
-from .problem import NOTHING_TO_JOIN, Problem, lengthened, tips_of, with_scale
-from .solvers import Pose, Steps
-from .turn_over import between, going_on_free, root_turns, shares, turned_by
+from ...rig.scene.samples import ChainSamples
+from .aiming import Aimed, aim, flip_over
+from .problem import NOTHING_TO_JOIN, Problem, lengthened, with_scale
+from .solvers import Pose
+from .turn_over import shares
 
-_Result = TypeVar("_Result")
-# Hinges askew need more rounds: at 15 degrees and ten bones each leaves up to nine tenths of the miss.
-HINGE_CORRECTIONS = 60
-# Frames that may blend towards the pose of the keys after the range, and the difference (radians a frame)
-# above which they do.
-LED_FRAMES = 24
-_APART = np.radians(1.0)
 # A turn from the frames of a bake to the keys next to them, in degrees a frame, that is worth a warning.
 JUMP = 30.0
 
@@ -150,26 +145,16 @@ def solve_chains(asked: Sequence[Asked]) -> Steps[list[SolvedChain]]:
         if len(numbers) == 1:
             (number,) = numbers
             alone = _alone(asked[number], problems[number])
-            problems[number], found[number] = yield from _after(before, alone)
+            problems[number], found[number] = yield from mapped(alone, before.__add__)
         else:
-            found |= zip(numbers, (yield from _after(before, _as_one(numbers, asked, problems))), strict=True)
+            as_one = _as_one(numbers, asked, problems)
+            found |= zip(numbers, (yield from mapped(as_one, before.__add__)), strict=True)
         before += sum(len(asked[number].times) for number in numbers)
     solved = []
     for number, (one, problem) in enumerate(zip(asked, problems, strict=True)):
         solved.append(_solved(one, problem, found[number]))
         yield before
     return solved
-
-
-def _after(before: int, steps: Steps[_Result]) -> Steps[_Result]:
-    """Run steps and yield the frames that they have done, with those before them."""
-    while True:
-        try:
-            done = next(steps)
-        except StopIteration as finished:
-            result: _Result = finished.value
-            return result
-        yield before + done
 
 
 def _together(asked: Sequence[Asked], problems: Sequence[Problem]) -> list[list[int]]:
@@ -186,36 +171,38 @@ def _together(asked: Sequence[Asked], problems: Sequence[Problem]) -> list[list[
     return list(groups.values())
 
 
-def _alone(asked: Asked, problem: Problem) -> Steps[tuple[Problem, "_Aimed"]]:
+def _alone(asked: Asked, problem: Problem) -> Steps[tuple[Problem, Aimed]]:
     """Aim a chain that is solved by itself; return its problem, with the lengths found, and the result."""
     with asked.named():
         if problem.may_fall_short:
             problem = yield from lengthened(problem, asked.starts)
-        aimed = yield from _aimed(problem, asked, asked.starts)
+        aimed = yield from aim(problem, asked.starts, asked.times, asked.neighbors, asked.beyond)
         return problem, (yield from _flipped(asked, problem, aimed))
 
 
 def _as_one(
     numbers: Sequence[int], asked: Sequence[Asked], problems: Sequence[Problem]
-) -> Steps[list["_Aimed"]]:
+) -> Steps[list[Aimed]]:
     """Aim several chains of one kind, by their numbers, as one array."""
     whole = Problem.joined([problems[number] for number in numbers])
     starts = [one for number in numbers if (one := asked[number].starts) is not None]
-    aimed, found = (yield from _aimed(whole, asked[numbers[0]], Pose.joined(starts) if starts else None)), []
+    first = asked[numbers[0]]
+    aiming = aim(whole, Pose.joined(starts) if starts else None, first.times, first.neighbors, first.beyond)
+    aimed, found = (yield from aiming), []
     for number, rows in zip(numbers, whole.parts, strict=True):
         found.append((yield from _flipped(asked[number], problems[number], aimed.at(rows))))
     return found
 
 
-def _flipped(asked: Asked, problem: Problem, aimed: "_Aimed") -> Steps["_Aimed"]:
+def _flipped(asked: Asked, problem: Problem, aimed: Aimed) -> Steps[Aimed]:
     """Return the result of aiming where the chain also turns over, and its status."""
     if (np.abs(asked.samples.bend) < 1.0).any():
         with asked.named():
-            aimed = yield from _flip_over(problem, asked.samples.bend, aimed)
+            aimed = yield from flip_over(problem, asked.samples.bend, aimed)
     return replace(aimed, solution=problem.judged(aimed.solution))
 
 
-def _solved(asked: Asked, problem: Problem, aimed: "_Aimed") -> SolvedChain:
+def _solved(asked: Asked, problem: Problem, aimed: Aimed) -> SolvedChain:
     """Return the chain as it was aimed, blended by its influence, and what that misses."""
     rig, samples, times = asked.rig, asked.ready, asked.times
     solution, turns, other = aimed.solution, aimed.turns, asked.other_pose
@@ -319,166 +306,6 @@ def _uneven_scale(rig: RigChain, samples: ChainSamples, linkage: Linkage) -> str
     return next(
         (say("bone '{bone}'", bone=bone) for bone, one in zip(rig.bones, bones, strict=True) if one), ""
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Aimed(Frames):
-    """The result of aiming at the targets of all frames."""
-
-    solution: Solution  # with its slides
-    turns: Floats  # (frames, n) local ones
-    angles: Floats  # (frames, n) the solver's, from which these were made
-    tips: Floats | None = None  # (frames, 2) of these turns, in the plane; None where that is not known
-
-
-def _aimed(problem: Problem, asked: Asked, starts: Pose | None) -> Steps[_Aimed]:
-    """Aim at the targets of all frames.
-
-    After the first solve aim again by the miss of Blender's own forward kinematics: tiny, but more than
-    our tolerance. Where the joints are free they turn by as little as corrects it.
-    """
-    solution = yield from problem.all(starts)
-    if not problem.rig.has_memory:
-        solution = _numbers_going_on(problem, solution)
-    if problem.rig.goes_on and asked.beyond is not None:
-        solution = yield from _led(problem, solution, asked.times, asked.neighbors, asked.beyond)
-    slides = solution.slides
-    intended, angles = tips_of(problem.lengths + slides, solution.angles), solution.angles
-    turns = problem.turns(angles)
-    if problem.rig.joints.askew or problem.slides_askew:
-        return (yield from _aimed_askew(problem, solution, intended))
-    aims, reached = intended, solution.arrived
-    joints = problem.joints(turns, slides)
-    for _ in range(CORRECTIONS):
-        missed = problem.but_fine(np.where(reached[:, None], intended - joints[:, -1], 0.0))
-        if not missed.any():
-            break
-        aims = aims + missed
-        change, small = problem.mended(joints, missed)
-        angles, turns = angles + change, turns + turned_by(problem.linkage, change)
-        frames = np.flatnonzero(reached & ~small)
-        if frames.size:
-            again = yield from problem.again(aims[frames], Pose(angles[frames], slides[frames]), frames)
-            slides = slides.copy()
-            angles[frames], slides[frames] = again.angles, again.slides
-            turns = problem.turned_again(turns, angles, frames)
-        joints = problem.joints(turns, slides)
-    tips = joints[:, -1] if problem.is_flat and problem.size is None else None
-    return _Aimed(replace(solution, slides=slides), turns, angles, tips)
-
-
-def _flip_over(problem: Problem, bend: Floats, aimed: _Aimed) -> Steps[_Aimed]:
-    """Return the result between both sides where the chain turns over: see turn_over.py.
-
-    bend: (frames,) -1..+1; aimed: at the nearer side.
-    """
-    solution, turns, angles = aimed.solution, aimed.turns, aimed.angles
-    share, held, starts = shares(bend), problem.rig.joints.held, None
-    if problem.rig.has_memory:
-        rows = zip(range(len(angles)), angles.tolist(), (-problem.bend).tolist(), strict=True)
-        over = [turned_over(problem.chain(row), pose, side) for row, pose, side in rows]
-        starts = Pose(np.array(over), solution.slides)
-    alone = replace(problem.rig, starts_from_rest=True)
-    other = yield from replace(problem, rig=alone, bend=-problem.bend).all(starts)
-    middle = between(angles, other.angles, share, held)
-    slides = solution.slides + share[:, None] * (other.slides - solution.slides)
-    moved = turns + turned_by(problem.linkage, middle - angles)
-    if not held[0]:
-        tips = problem.linkage.tips(moved, problem.added(slides))
-        point = root_turns(tips, problem.rig.plane.project(problem.points), float(problem.sizes.max()))
-        way = np.where(share > 0.0, point, 0.0)
-        middle[:, 0] += way
-        moved[:, 0] += way
-    return _Aimed(replace(solution, slides=slides), going_on_free(moved, held), middle)
-
-
-def _aimed_askew(problem: Problem, solution: Solution, intended: Floats) -> Steps[_Aimed]:
-    """Aim a chain with hinges or slides askew, from its solution as if all were in the plane.
-
-    Each frame keeps its best round; a miss above the tolerance then is not reached. intended: (frames,
-    2) tips of that solution.
-    """
-    rig, size = problem.rig, problem.lengths[0].sum()
-    aims, angles, status = intended.copy(), solution.angles, solution.status.copy()
-    slides = best_slides = solution.slides
-    turns = best = problem.turns(angles)
-    nearest = np.full(len(aims), np.inf)
-    tolerance = rig.tolerance or DEFAULT_TOLERANCE * size
-    open_ = solution.arrived
-    for _ in range(HINGE_CORRECTIONS):
-        missed = intended - problem.joints(turns, slides)[:, -1]
-        distance = np.hypot(*missed.T)
-        better, much_better = distance < nearest, distance < 0.5 * nearest
-        best = np.where(better[:, None], turns, best)
-        best_slides = np.where(better[:, None], slides, best_slides)
-        nearest = np.where(better, distance, nearest)
-        open_ &= (nearest > tolerance) | (much_better & (nearest > FINE * size))
-        if not open_.any():
-            break
-        aims[open_] += missed[open_]
-        frames = np.flatnonzero(open_)
-        aimed = yield from problem.again(aims[frames], Pose(angles[frames], slides[frames]), frames)
-        angles, slides = angles.copy(), slides.copy()
-        angles[frames], slides[frames], status[frames] = aimed.angles, aimed.slides, aimed.status
-        turns = problem.turns(angles)
-    missing = solution.arrived & (nearest > tolerance)
-    status = np.where(missing, np.where(status == Status.REACHED, Status.STALLED, status), solution.status)
-    return _Aimed(replace(solution, status=status.astype(np.int8), slides=best_slides), best, solution.angles)
-
-
-def _numbers_going_on(problem: Problem, solution: Solution) -> Solution:
-    """Return the solution with continuous angles of limited joints whose range has room for two."""
-    limits, angles = problem.rig.joints.limits, solution.angles.copy()
-    for i in np.flatnonzero(limits[:, 1] - limits[:, 0] >= 2.0 * np.pi):
-        near = 0.0 if problem.near is None else float(problem.near[i])
-        low, high = limits[i].tolist()
-        turns = going_on(angles[:, i] - problem.unturned[:, i], low, high, near)
-        angles[:, i] = turns + problem.unturned[:, i]
-    return replace(solution, angles=angles)
-
-
-def _led(
-    problem: Problem,
-    solution: Solution,
-    times: Sequence[float],
-    neighbors: NeighborPoses,
-    beyond: ChainSamples,
-) -> Steps[Solution]:
-    """Return the solution with its last frames blended to the pose of the keys after them.
-
-    Where the path would reach another pose there, each frame starts nearer to it by its share of the
-    time left; corrections then bring the tip to its target. Where one misses a target that the path
-    reached, the path stays.
-    """
-    after, rig = neighbors.after, problem.rig
-    if after is None or not solvable(rig, beyond).all():
-        return solution
-    m, gap = len(times), after.frame - times[-1]
-    there = replace(Problem.of(rig, swung(rig, beyond)), near=None)
-    going_there = solution.angles[-1] + there.unturned[0] - problem.unturned[-1]
-    natural = yield from there.one(0, Pose(going_there, solution.slides[-1]), goes_on=True)
-    missing = wrapped(there.angles_of(after.turns, 0) - natural.angles[0])
-    if np.abs(missing).max() <= _APART * gap:
-        return solution
-    first = int(np.searchsorted(times, times[-1] - LED_FRAMES, side="right"))
-    if first:
-        last, time = Pose(solution.angles[first - 1], solution.slides[first - 1]), times[first - 1]
-    else:
-        last = problem.start or Pose(solution.angles[0], solution.slides[0])
-        time = neighbors.before.frame if neighbors.before else times[0] - 1.0
-    parts = [solution.at(range(first))]
-    for row in range(first, m):
-        way = problem.angles_of(after.turns, row) - last.angles
-        way = np.where(rig.joints.held, way, wrapped(way))
-        slide = problem.solvers(after.slides, row) - last.slides
-        share = (times[row] - time) / (after.frame - time)
-        part = yield from problem.one(row, Pose(last.angles + way * share, last.slides + slide * share))
-        if solution.arrived[row] and not part.arrived[0]:
-            return solution
-        parts.append(part if solution.parted is None else replace(part, parted=np.ones(1, np.bool_)))
-        last, time = Pose(part.angles[0], part.slides[0]), times[row]
-        yield row + 1
-    return Solution.joined(parts)
 
 
 def _blended(rig: RigChain, turns: Floats, other_turns: Floats, influence: Floats) -> Floats:

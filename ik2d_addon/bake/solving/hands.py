@@ -11,8 +11,8 @@ from ...core.inputs import Floats
 from ...rig.animation.bone_channels import BoneRotation
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import orientations
+from ...rig.pose.bone_matrices import rotations_of
 from ...rig.pose.hand_rotations import OwnTurns, TurnedHands, angles_between, turned_hands
-from ...rig.pose.kinematics import rotations_of
 from ...rig.scene.samples import ChainSamples
 from .frames import SolvedChain
 from .problem import as_solved

@@ -23,13 +23,15 @@ from ...core.chain import DEFAULT_TOLERANCE
 from ...core.inputs import Floats, wrapped
 from ...core.path import Posture, turned_over
 from ...core.plain.bones import FINE
+from ...core.solution import Steps
 from ...core.two_bone import are_plain, solve_pairs
 from ...rig.chain.chain import RigChain
+from ...rig.pose.bone_matrices import SCALE_NOISE
 from ...rig.pose.keyed_pose import NeighborPoses
-from ...rig.pose.kinematics import SCALE_NOISE, Linkage, angles_before, continuous, read_linkage
+from ...rig.pose.kinematics import Linkage, angles_before, continuous, read_linkage
 from ...rig.pose.tip_headings import wanted_headings
 from ...rig.scene.samples import ChainSamples
-from .solvers import Pose, Steps, solved_steps
+from .solvers import Pose, solved_steps
 from .tip_angle import solved_with_angle
 
 # Bones that stretch make up for limits in at most so many rounds: one where the others keep their pose.

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A chain's own solver, for targets of one chain over frames."""
 
-from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from ...core import (
     Chain,
@@ -17,11 +16,8 @@ from ...core import (
 from ...core.affine import Frames
 from ...core.inputs import Floats
 from ...core.path import Posture, even_path_steps
+from ...core.solution import Steps
 from ...rig.chain.chain import RigChain
-
-_Result = TypeVar("_Result")
-# Yields the number of frames solved, or 0 within one, and returns a result.
-Steps = Generator[int, None, _Result]
 
 # So many frames of two bones from one yield to the next; with Even so many angles.
 _BLOCK, _ANGLES = 8192, 8192

@@ -5,9 +5,8 @@
 target that needs many.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +23,7 @@ from ..chain import (
 )
 from ..inputs import Floats, checked_bend, common_shape, whole_number
 from ..softness import checked_softness, soft_targets
-from ..solution import Solution, Status, annulus_status, distances_to, eased_status
+from ..solution import Solution, Status, Steps, annulus_status, distances_to, drained, eased_status
 from ..two_bone import solve_limited_pair
 from .batch import BATCH, Poses, Targets, free_batch_steps
 from .free import solve_free
@@ -35,9 +34,6 @@ from .shapes import side_of
 from .sliding import parted, pinned, starting
 from .sweep import Bones
 
-_Result = TypeVar("_Result")
-# Yields the number of targets done, or 0 within one of them, and returns a result.
-Steps = Generator[int, None, _Result]
 # Solves one target: from a pose, to x and y, bent to a side, the last one being out of reach or not.
 Solver = Callable[[list[float], float, float, float, bool], Steps[Found]]
 # Solves rows of targets, to a tolerance (a length), with so many corrections at most.
@@ -167,16 +163,6 @@ def starting_pose(chain: Chain, start: ArrayLike | None, start_slides: ArrayLike
     slides = checked_slides(chain, none if start_slides is None else start_slides, "start_slides")
     common_shape(start=angles.shape[:-1], start_slides=slides.shape[:-1])
     return starting(chain, angles, slides)
-
-
-def drained(steps: Steps[_Result]) -> _Result:
-    """Run steps to their end."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as finished:
-            result: _Result = finished.value
-            return result
 
 
 def _solve(chain: Chain, rows: Targets, tolerance: float, rounds: int) -> Steps[Poses]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..affine import norms
+from ..affine import norms, turned
 from ..foot import FootAxes
 from ..inputs import Floats
 from ..swing.swing import turns_about
@@ -64,14 +64,14 @@ def planted(
     ease_between(rolls[:, None], spans, times)
     turns = motion.turns @ np.swapaxes(axes.turns(rolls), 1, 2)
     ankles, _, _ = axes.shape.rolled(rolls, np.zeros_like(rolls), motion.break_angles)
-    places: Floats = motion.ankles - motion.scales[:, None] * _carried(turns, axes.offsets(ankles))
-    moves, turned = np.zeros_like(places), np.zeros_like(places)
+    places: Floats = motion.ankles - motion.scales[:, None] * turned(turns, axes.offsets(ankles))
+    moves, twists = np.zeros_like(places), np.zeros_like(places)
     for (first, end), stand in zip(spans, stands, strict=True):
         own, rows = motion.at(slice(first, end)), slice(first, end)
         moves[rows] = _stand_place(own, axes, stand, heel[rows], toe[rows], up) - places[rows]
-        turned[rows] = vectors_of(stand @ np.swapaxes(turns[rows], 1, 2))
+        twists[rows] = vectors_of(stand @ np.swapaxes(turns[rows], 1, 2))
     ease_between(moves, spans, times)
-    ease_between(turned, spans, times)
+    ease_between(twists, spans, times)
     ball = np.clip(rolls, 0.0, motion.break_angles)
     toes = -ball - motion.bends
     back = np.zeros((len(times), 1))
@@ -81,7 +81,7 @@ def planted(
     ease_between(back, down, times)
     bends: Floats = np.clip(toes + back[:, 0], -0.5 * np.pi, 0.5 * np.pi)
     held: Floats = places + moves
-    return PlantedFoot(held, turns_of(turned) @ turns, rolls, bends)
+    return PlantedFoot(held, turns_of(twists) @ turns, rolls, bends)
 
 
 def _planted_loop(
@@ -150,11 +150,6 @@ def _stand_place(
 
 
 # --- Rotations ---------------------------------------------------------------
-
-
-def _carried(turns: Floats, offsets: Floats) -> Floats:
-    """Return vectors (m, 3) turned by rotations (m, 3, 3)."""
-    return (turns @ offsets[..., None])[..., 0]
 
 
 def _mean(turns: Floats) -> Floats:

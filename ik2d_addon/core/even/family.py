@@ -129,6 +129,6 @@ def cumulated(angles: Floats) -> Floats:
     return sums
 
 
-def summed(values: Floats) -> Floats:
+def summed_across(values: Floats) -> Floats:
     """Return the sums (k,) of rows (k, m), in the same order whatever k is."""
     return np.cumsum(values, axis=1)[:, -1]

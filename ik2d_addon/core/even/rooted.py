@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs import Floats
-from .family import summed
+from .family import summed_across
 
 # Steps to less bend, and then those that only correct the error.
 ROUNDS, MENDING = 150, 20
@@ -77,10 +77,10 @@ def descended(
     for step in range(ROUNDS):
         slack, mend, error = changes_of(pose, target)
         if step:
-            along = summed(change * (before - slack))
+            along = summed_across(change * (before - slack))
             now = bend_of(pose)
             most = np.where(now > bent, np.maximum(0.5 * most, LEAST), np.minimum(1.1 * most, GREATEST))
-            part = summed(change * change) / np.where(along > 0.0, along, NOTHING)
+            part = summed_across(change * change) / np.where(along > 0.0, along, NOTHING)
             bent, part = now, np.clip(part, LEAST, most)
         ends = (np.abs(slack).max(axis=1) < SETTLED) & (error < MENDED)
         poses[rows], steps[rows] = pose, step
@@ -108,7 +108,9 @@ def _mended(
 
 def _bend(weights: Floats, rest: Floats, pose: Floats) -> Floats:
     """Return the bend (m,) of poses (m, n), as a sum of squares."""
-    return summed((pose - rest) ** 2 * np.where(weights > 0.0, 1.0 / np.maximum(weights, NOTHING), 0.0))
+    return summed_across(
+        (pose - rest) ** 2 * np.where(weights > 0.0, 1.0 / np.maximum(weights, NOTHING), 0.0)
+    )
 
 
 def cut(turns: Floats) -> Floats:
@@ -128,8 +130,8 @@ def _turns(
     off = target - np.stack((arms_x[:, 0], arms_y[:, 0]), axis=1)
     across, along = -arms_y, arms_x  # how the tip moves with each joint, in x and in y
     back = np.where(weights > 0.0, rest - pose, 0.0)
-    xx, xy = summed(weights * across * across) + DAMPING, summed(weights * across * along)
-    yy = summed(weights * along * along) + DAMPING
+    xx, xy = summed_across(weights * across * across) + DAMPING, summed_across(weights * across * along)
+    yy = summed_across(weights * along * along) + DAMPING
     determinant = xx * yy - xy * xy
 
     def through(x: Floats, y: Floats) -> Floats:
@@ -138,5 +140,5 @@ def _turns(
         turns: Floats = weights * (push_x[:, np.newaxis] * across + push_y[:, np.newaxis] * along)
         return turns
 
-    slack = back - through(summed(across * back), summed(along * back))
+    slack = back - through(summed_across(across * back), summed_across(along * back))
     return slack, through(off[:, 0], off[:, 1]), np.hypot(off[:, 0], off[:, 1])

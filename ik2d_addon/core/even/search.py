@@ -57,7 +57,7 @@ def _kept(lengths: bytes, weights: bytes, rest: bytes, side: float) -> Family:
 
 
 @dataclass(frozen=True, eq=False)
-class Stretch:
+class Trace:
     """Places on the curve, the distance falling from one to the next, and whether they end at the border."""
 
     places: list[Place]
@@ -79,10 +79,14 @@ class Search:
 
     def family(self) -> Family:
         """Return the family through the rest pose."""
+        return self.made(self.rest_pieces().gentle(self.curve))
+
+    def rest_pieces(self) -> Pieces:
+        """Return the pieces through the rest pose, from full reach to the inner one."""
         pieces, out, arrived = self.both_ways(self.rest_place())
         if not out:
             pieces = self.from_full_reach(pieces)
-        return self.made(self.to_the_root(pieces, arrived).gentle(self.curve))
+        return self.to_the_root(pieces, arrived)
 
     def other_side(self, own: Family) -> Family:
         """Return the family that bends to the other side than the rest pose.
@@ -161,7 +165,7 @@ class Search:
         at = np.concatenate((rest, [-self.curve.tip_direction(rest), 0.0]))
         return self.curve.place(at, f_alone(rest.size)).inwards()
 
-    def followed(self, first: Place, *, outwards: bool) -> Stretch:
+    def followed(self, first: Place, *, outwards: bool) -> Trace:
         """Return the places from the first one to the border, or to where the curve turns back."""
         places = [first]
         sign = 1.0 if outwards else -1.0
@@ -171,13 +175,13 @@ class Search:
             end = self._end(last, place, outwards)
             if end is not None:
                 places.append(end)
-                return Stretch(places, True)
+                return Trace(places, True)
             falls = place.distance > 0.0 and (place.distance - last.distance) * sign > 0.0
             if not falls or place.slope * sign <= 0.0:
-                return Stretch(places, False)
+                return Trace(places, False)
             places.append(place)
             last = place
-        return Stretch(places, False)
+        return Trace(places, False)
 
     def _end(self, last: Place, place: Place, outwards: bool) -> Place | None:
         """Return the family's end where it lies between two places: on the border, or the tip on the root."""

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from ..ccd.shapes import ON_A_LINE, closed
 from ..inputs import Floats
 from .bend import Place
-from .family import ROUNDING, Family, cumulated, summed
+from .family import ROUNDING, Family, cumulated, summed_across
 from .pieces import STEEP, Pieces
-from .search import KEPT, NUDGE, Search, Stretch
+from .search import KEPT, NUDGE, Search, Trace
 from .sliding import NOTHING, Sliding, SlidingCurve, sliding
 
 # Pieces on both sides of the rest pose of a chain with no turning joint inside.
@@ -49,10 +49,10 @@ class SlidFamily(Family):
         turns = cumulated(turn[:, :m])[:, own.group]
         given = np.where(slides == pose[:, m:], turn[:, m:], 0.0)
         lengths, along, across = own.lengths + slides, np.cos(directions), np.sin(directions)
-        x, y = summed(lengths * along), summed(lengths * across)
+        x, y = summed_across(lengths * along), summed_across(lengths * across)
         distance = np.sqrt(x * x + y * y)
-        by_x = summed(given * along - lengths * across * turns)
-        by_y = summed(given * across + lengths * along * turns)
+        by_x = summed_across(given * along - lengths * across * turns)
+        by_y = summed_across(given * across + lengths * along * turns)
         return distance, (x * by_x + y * by_y) / np.maximum(distance, NOTHING)
 
     def mirrored(self) -> "SlidFamily":
@@ -78,20 +78,17 @@ class SlidSearch(Search):
 
     def family(self) -> SlidFamily:
         """Return the family through the rest pose."""
-        pieces, out, arrived = self.both_ways(self.rest_place())
-        if not out:
-            pieces = self.from_full_reach(pieces)
-        return self.made(self.smoothed(self.to_the_root(pieces, arrived)))
+        return self.made(self.smoothed(self.rest_pieces()))
 
     def other_side(self, own: Family) -> SlidFamily:
         """Return the family that bends to the other side than the rest pose."""
         other = super().other_side(own)
         return self.made(self.smoothed(Pieces(other.cubics, other.distances, other.bridged)))
 
-    def followed(self, first: Place, *, outwards: bool) -> Stretch:
+    def followed(self, first: Place, *, outwards: bool) -> Trace:
         """Return the places from the first one to the border, or to where the curve turns back."""
         if not outwards and first.distance <= self.curve.inner + ROUNDING:
-            return Stretch([first], True)  # as with bones that have no length at rest
+            return Trace([first], True)  # as with bones that have no length at rest
         return super().followed(first, outwards=outwards)
 
     def straight_family(self) -> SlidFamily:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..inputs import Floats
-from .family import summed
+from .family import summed_across
 from .rooted import DAMPING, MENDING, NOTHING, Settled, cut, descended
 
 # Rounds in which slides at their ends are told from those that come off them.
@@ -57,7 +57,7 @@ class Slider:
         """Return the sums (m,) of squares that are to be the least."""
         costs = np.where(self.weights > 0.0, 1.0 / np.maximum(self.weights, NOTHING), 0.0)
         costs[0] *= not self.free_root
-        return summed((pose - self.rest) ** 2 * costs)
+        return summed_across((pose - self.rest) ** 2 * costs)
 
     def moved(self, pose: Floats, change: Floats) -> Floats:
         """Return poses (m, 2 n) changed, by less where that is too far, the slides within their ranges."""
@@ -85,10 +85,10 @@ class Slider:
         for _ in range(HOLDS):
             weights = np.where(held, 0.0, self.weights)
             own = np.where(held, 0.0, back)
-            xx, xy = summed(weights * x * x) + DAMPING, summed(weights * x * y)
-            yy = summed(weights * y * y) + DAMPING
+            xx, xy = summed_across(weights * x * x) + DAMPING, summed_across(weights * x * y)
+            yy = summed_across(weights * y * y) + DAMPING
             determinant = xx * yy - xy * xy
-            there_x, there_y = summed(x * own), summed(y * own)
+            there_x, there_y = summed_across(x * own), summed_across(y * own)
             force_x = (yy * there_x - xy * there_y) / determinant
             force_y = (xx * there_y - xy * there_x) / determinant
             mend_x, mend_y = (yy * off_x - xy * off_y) / determinant, (xx * off_y - xy * off_x) / determinant

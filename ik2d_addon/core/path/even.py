@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..ccd.solve import Steps, drained
 from ..chain import (
     Chain,
     at_limits,
@@ -31,7 +30,7 @@ from ..inputs import Floats, checked_bend, wrapped
 from ..sheet.descent import RESTORING, ROUNDS, STIFF, descended_one, rotated, settled_one
 from ..sheet.springs import Pose, Springs
 from ..softness import checked_softness, soft_targets
-from ..solution import Solution, distances_to
+from ..solution import Solution, Steps, distances_to, drained
 from .solve import refuse_no_path
 
 # A joint may turn by so many radians from one target to the next, and by so many more for each reach between

@@ -13,8 +13,6 @@ from ..ccd.shapes import side_of
 from ..ccd.solve import (
     MAX_ITERATIONS,
     Solver,
-    Steps,
-    drained,
     exact_on,
     exact_poses,
     inner_tolerance,
@@ -28,7 +26,7 @@ from ..chain import Chain, checked_angles, checked_chain, checked_targets, in_re
 from ..errors import IK2DError
 from ..inputs import Floats, checked_bend, checked_kind, number
 from ..softness import checked_softness
-from ..solution import Solution
+from ..solution import Solution, Steps, drained
 from .posture import GAIN, Posture, Pull
 
 NO_PATH = "a path takes targets of shape (frames, 2) and one start of shape (n,)"

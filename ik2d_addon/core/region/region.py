@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from ..chain import MOST_BONES, Chain, checked_angles, checked_chain, checked_targets
 from ..errors import IK2DError
 from ..inputs import LARGEST_ANGLE, LONGEST, Floats, checked_kind, common_shape, floats, floats_within, number
+from ..solution import drained
 from . import poses
 from .elements import EPS, TURN, Indices, Points, near
 from .sets import Sets, set_steps
@@ -247,13 +248,7 @@ def reachable(chain: Chain, angles: ArrayLike | None = None) -> Region:
         kept = chain.weights == 0.0
         held = np.clip(present, low, high)
         low, high = np.where(kept, held, low), np.where(kept, held, high)
-    steps = region_steps(chain.lengths, low, high, *chain.slide_ranges.T)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as finished:
-            region: Region | None = finished.value
-            break
+    region = drained(region_steps(chain.lengths, low, high, *chain.slide_ranges.T))
     if region is None:
         raise IK2DError("the ranges of the chain's joints are too narrow to tell what it reaches; widen them")
     return region

@@ -40,7 +40,7 @@ def levels_of(armature: bpy.types.Object) -> set[str]:
     action = animation.action
     if action is None:
         return {"DATA"}
-    if not hasattr(animation, "action_slot"):  # 4.2 and 4.3; goes when 4.4 is the oldest
+    if not versions.HAS_SLOTS:
         return {"DATA", "ACTION"}
     found = {"DATA", "ACTION"}
     if animation.action_slot is not None:
@@ -100,12 +100,12 @@ def take_away(armature: bpy.types.Object, prefix: str, group: str, levels: Seque
         for curve in [curve for curve in holder.fcurves if curve.data_path.startswith(prefix)]:
             holder.fcurves.remove(curve)
         if group:
-            actions._remove_empty_group(versions.place_of(holder), group)
+            actions.remove_empty_group(versions.place_of(holder), group)
     action = animation.action
     if action is not None and levels and not versions.has_curves(action):
         _remove_levels(armature, action, levels, last)
     if "DATA" in levels:
-        actions._remove_empty_animation_data(armature)
+        actions.remove_empty_animation_data(armature)
 
 
 def _remove_levels(
@@ -115,17 +115,17 @@ def _remove_levels(
     animation = armature.animation_data
     if "ACTION" in levels and action.users < 2:
         animation.action = None
-        if hasattr(animation, "last_slot_identifier"):
+        if versions.HAS_SLOTS:
             animation.last_slot_identifier = last
         bpy.data.actions.remove(action)
         return
-    handle = getattr(animation, "action_slot_handle", 0)
+    handle = versions.slot_handle(animation)
     if "BAG" in levels:
-        actions._remove_empty_bag(action, handle)
+        actions.remove_empty_bag(action, handle)
     if "STRIP" in levels:
-        actions._remove_empty_strip(action)
+        actions.remove_empty_strip(action)
     if "LAYER" in levels:
-        actions._remove_empty_layer(action)
+        actions.remove_empty_layer(action)
     if "SLOT" in levels:
-        actions._leave_empty_slot(armature, action, handle, last)
-        actions._remove_empty_slot(action, handle)
+        actions.leave_empty_slot(armature, action, handle, last)
+        actions.remove_empty_slot(action, handle)

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...bake.keys.keying import KeyPlan
-from ...bake.pipeline import rotations_of, solve_frames
+from ...bake.keys.keying import KeyPlan, rotations_of
+from ...bake.pipeline import solve_frames
 from ...bake.request import BakeOptions, read_rigs, scene_of
 from ...core import IK2DError
 from ...core.affine import norms, turned
 from ...core.inputs import Floats
+from ...core.solution import drained
 from ...core.words import say
 from ...rig.animation import keys
 from ...rig.animation.times import animation_times
 from ...rig.scene.live_pause import live_paused
-from ...rig.scene.samples import finished
 from .poses import Watched, watched
 
 
@@ -80,7 +80,7 @@ def posed_by(
         rigs, _ = read_rigs(armature, list(chains), frames)
         every = {rig.name: [float(frame) for frame in frames] for rig in rigs}
         plan = KeyPlan(frames, frames, own=every)
-        solved, *_ = finished(solve_frames(rigs, scene, plan, BakeOptions()))
+        solved, *_ = drained(solve_frames(rigs, scene, plan, BakeOptions()))
         with keys.previewed(armature, animation_times(scene, frames), rotations_of(solved)):
             return watched(scene, armature, list(chains.values()), [], frames, progress)
 

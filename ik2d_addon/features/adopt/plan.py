@@ -18,7 +18,7 @@ from ...rig.chain.bone_limits import Range, limits_of_bones
 from ...rig.chain.chain import rest_joints
 from ...rig.chain.dependencies import parents, walk
 from ...rig.chain.joints import normal_in_bone, turning_axis
-from ...rig.chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane
+from ...rig.chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane, reach_of
 from ...rig.scene.bone_constraints import is_active
 from ...rig.scene.record import Target
 from .animation import animation_of
@@ -30,7 +30,6 @@ from .planes import (
     fixed,
     keeps_plane,
     off_plane,
-    reach_of,
     sides_of,
     swinging,
     towards_pole,

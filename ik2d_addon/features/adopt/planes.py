@@ -11,7 +11,7 @@ from ...core import Plane
 from ...core.affine import norms
 from ...core.inputs import Floats, wrapped
 from ...core.swing import ARC, POLE, SWING, Swing
-from ...rig.chain.planes import line_of
+from ...rig.chain.planes import line_of, reach_of
 from ...rig.pose.pole_angle import angle_to_side
 from .course import STRAIGHT, Course, along_of, own_pose, span, spins
 
@@ -60,11 +60,6 @@ def fixed(
     is_told = is_told or own is not None
     bending = Bending(CUSTOM if is_told else AUTO, plane, sides, plane.normal if is_told else None)
     return bending, own is not None
-
-
-def reach_of(rest: Floats) -> float:
-    """Return the length of a chain with joints (n + 1, 3)."""
-    return float(np.linalg.norm(np.diff(rest, axis=0), axis=1).sum())
 
 
 def keeps_plane(course: Course, plane: Plane, reach: float) -> bool:

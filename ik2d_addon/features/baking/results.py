@@ -4,11 +4,11 @@
 from collections.abc import Callable, Iterator
 
 import bpy
-import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
 
 from ...bake import BakeReport, ChainReport
 from ...bake.keys.clearing import forget_bakes
+from ...core.contacts.runs import runs
 from ...core.words import say
 from ...rig.chain.chain import FAR_OFF_PLANE, problem_of
 from ...ui.kept import kept
@@ -184,8 +184,5 @@ def _target_name(chain: PropertyGroup) -> str:
 
 def missed_runs(result: ChainReport) -> list[tuple[int, int]]:
     """Return the first and last frame of each run of baked frames that missed the target."""
-    if not result.missed.any():
-        return []
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], result.missed, [False]))))
     frames = result.frames
-    return [(int(frames[a]), int(frames[b - 1])) for a, b in edges.reshape(-1, 2)]
+    return [(int(frames[first]), int(frames[end - 1])) for first, end in runs(result.missed)]

@@ -26,20 +26,19 @@ from ...rig.chain.planes import FIRST_X, FIRST_Z, FOLLOWING, HINGES, choose_plan
 from ...rig.chain.renames import bones_of
 from ...rig.pose.measures import (
     askew_words,
-    channels_at_rest,
-    heights_now,
     is_uneven,
-    joints_off_plane,
     off_plane_words,
     rest_reach,
     uneven_above,
     uneven_words,
 )
+from ...rig.pose.rotations import channels_at_rest
 from ...rig.scene.bone_constraints import other_controls, sentences
 from ...rig.scene.rounding import PLAYED_BACK
 from ...ui.kept import kept
 from . import fixes, rest_fixes
 from .fixes import Fix
+from .planes import heights_now, joints_off_plane
 
 # Values of Inherit Scale that keep a parent's uneven scale off a bone.
 _UNSCALED = ('NONE', 'AVERAGE')

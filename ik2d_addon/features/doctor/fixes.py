@@ -19,9 +19,10 @@ from ...rig.animation import key_faults, versions
 from ...rig.chain.chain import RigChain, chain_bones, read_chain
 from ...rig.chain.planes import swing_note
 from ...rig.chain.renames import Settings
-from ...rig.pose.measures import channels_at_rest, joints_off_plane
-from ...rig.pose.target_plane import keep_plane as keep_chain_plane
+from ...rig.pose.rotations import channels_at_rest
 from ...rig.scene.live_pause import live_paused
+from .planes import joints_off_plane
+from .planes import keep_plane as keep_chain_plane
 
 # Of many bones in a sentence, this many are named.
 NAMED = 3
@@ -299,7 +300,7 @@ def single_user(armature: bpy.types.Object, settings: Settings) -> str:
                 armature=armature.name,
             )
         )
-    slot = getattr(getattr(animation, "action_slot", None), "identifier", "")
+    slot = animation.action_slot.identifier if versions.HAS_SLOTS and animation.action_slot else ""
     versions.assign_action(animation, animation.action.copy(), slot)
     return say(
         "'{armature}' has its own action '{action}' now", armature=armature.name, action=animation.action.name

@@ -8,10 +8,11 @@ from ...core import IK2DError
 from ...core.words import number_of, say
 from ...rig.chain.chain import read_chain
 from ...rig.chain.native_state import acts
-from ...rig.scene.bone_constraints import OtherControl, mute_constraints, other_controls
+from ...rig.scene.bone_constraints import OtherControl, other_controls
 from ...ui.context import active_armature, shown_chain
 from ...ui.operator import ChainOperator
 from ...ui.registration import registration
+from .muting import mute_constraints
 
 
 def other_controls_of(context: Context, armature: Object, chain: PropertyGroup) -> list[OtherControl]:

@@ -5,10 +5,10 @@ from bpy.types import Operator
 
 from ...bake.request import chosen_range
 from ...core.words import say
-from ...rig.pose.target_plane import plane_to_target
 from ...ui.context import active_armature, shown_chain
 from ...ui.operator import ChainOperator
 from ...ui.registration import registration
+from .planes import plane_to_target
 
 
 class IK2D_OT_plane_to_target(ChainOperator, Operator):

@@ -14,6 +14,7 @@ from ...core.words import listed, say
 from ...rig.animation import versions
 from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.chain.chain import RigChain, read_chain, rest_joints
+from ...rig.chain.planes import reach_of
 from ...rig.chain.renames import Settings
 from ...rig.pose.measures import is_uneven
 from .fixes import NAMED, fix, refuse_linked_data, refuse_nothing
@@ -38,7 +39,7 @@ def flatten(armature: bpy.types.Object, settings: Settings) -> str:
             bone.head, bone.tail = head, tail
             bone.align_roll(up)
     moved = np.linalg.norm(rest_joints(rig.pose_bones) - joints, axis=1).max()
-    reach = np.linalg.norm(np.diff(joints, axis=0), axis=1).sum()
+    reach = reach_of(joints)
     return say(
         "Chain '{chain}' is flat at rest: its joints have moved by up to {part:.2g} % of its reach",
         chain=settings.name,

@@ -20,7 +20,7 @@ from ...rig.animation.versions import is_hidden, is_selected
 from ...rig.chain.chain import RigChain, chain_bones, read_chain
 from ...rig.chain.native_state import acts, controls_of
 from ...rig.chain.renames import bones_of, needed_chain, why_linked
-from ...rig.pose.target_moves import TargetMove, why_fixed
+from ...rig.pose.target_moves import why_fixed
 from ...rig.scene.bone_constraints import with_other_controls
 from ...rig.scene.missing_inputs import with_inputs_checked
 from ...rig.scene.record import settings_animated
@@ -29,6 +29,7 @@ from ...ui.settings.chain_list import flip
 from .bones_without_chain import loose_chain, usual_count
 from .held_chain import HeldChain
 from .pointing import DragPlane
+from .target_move import TargetMove
 
 # What a joint remembers of its bone while this slides or stretches.
 _NOTES = ("slid", "slide_base", "is_scaled", "scale_base", "scale_posed")

@@ -8,24 +8,26 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...bake.pipeline import blended_pose
+from ...bake.now import blended_pose
 from ...bake.solving.frames import SolvedChain, solve_chain
 from ...bake.solving.hands import hands_held
 from ...bake.solving.problem import with_scale
 from ...core.inputs import Floats
+from ...core.solution import drained
 from ...live.chain import shown_place
 from ...rig.animation.bone_channels import BoneRotation, matrices, set_values, values_of
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import note_posed
+from ...rig.pose.bone_matrices import first_rotations, rotations_of
 from ...rig.pose.hand_rotations import OwnTurns, angles_between, own_turns
 from ...rig.pose.keyed_pose import KeyedPose, NeighborPoses, OwnPose, keyed_pose_now
-from ...rig.pose.kinematics import Linkage, first_rotations, read_linkage, rest_to_pose, rotations_of
+from ...rig.pose.kinematics import Linkage, read_linkage, rest_to_pose
 from ...rig.pose.rotations import bone_rotations
 from ...rig.pose.swings import swung
 from ...rig.pose.target_plane import facing_target
 from ...rig.scene.carried import carried_now
 from ...rig.scene.sampler import sample_now
-from ...rig.scene.samples import ChainSamples, finished
+from ...rig.scene.samples import ChainSamples
 from ...rig.scene.slide_locations import slide_channels, slides_remembered, without_slides
 from ...rig.scene.stretch_scales import scale_channels, scales_remembered
 
@@ -114,7 +116,7 @@ class HeldChain:
         neighbors = NeighborPoses(self.keyed_pose)
         other_pose = None if self.other_pose is None else self.other_pose.at([0] * len(times))
         steps = solve_chain(self.rig, samples, times, neighbors, other_pose=other_pose, linkage=linkage)
-        found = finished(steps).at([len(times) - 1])
+        found = drained(steps).at([len(times) - 1])
         if not keep:
             self.bend = bend
             self.samples = replace(self.samples, targets=samples.targets[-1:])

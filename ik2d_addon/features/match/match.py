@@ -8,7 +8,8 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ...bake.pipeline import key_as_by_hand, poses_around, solve, solve_samples
+from ...bake.now import poses_around, solve, solve_samples
+from ...bake.pipeline import key_as_by_hand
 from ...bake.report import BakeReport
 from ...bake.request import frame_range, read_rigs, scene_of
 from ...bake.solving.frames import SolvedChain
@@ -22,8 +23,8 @@ from ...rig.animation.times import animation_times, strip_times
 from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, values_keyed
 from ...rig.chain.chain import RigChain
 from ...rig.chain.native_state import natives_muted
+from ...rig.pose.bone_matrices import first_rotations
 from ...rig.pose.hand_rotations import OwnTurns, own_turns
-from ...rig.pose.kinematics import first_rotations
 from ...rig.pose.target_plane import facing_target
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.samples import ChainSamples

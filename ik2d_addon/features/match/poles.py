@@ -11,7 +11,7 @@ from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.words import say
 from ...rig.chain.chain import RigChain
-from ...rig.pose.kinematics import first_rotations
+from ...rig.pose.bone_matrices import first_rotations
 from ...rig.pose.swings import turned_poles
 from ...rig.pose.target_moves import why_fixed
 from ...rig.scene.samples import ChainSamples

@@ -11,15 +11,17 @@ import numpy as np
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.solution import drained
 from ...core.words import quoted, say
 from ...rig.animation.remembered import put_back, remembered
 from ...rig.animation.value_keys import ValueKeys, values_previewed
-from ...rig.chain.chain import RigChain, rest_joints
+from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import Movers, walk
 from ...rig.chain.order import rounds_of
+from ...rig.pose.measures import rest_reach
 from ...rig.pose.target_moves import acting_constraints, why_fixed
 from ...rig.scene.sampler import STEP, sample_now, sample_steps
-from ...rig.scene.samples import ChainSamples, finished
+from ...rig.scene.samples import ChainSamples
 
 # A target is on a tip within ON_TIP of the reach, plus ROUNDING (32 bits) of the distance from the origin or
 # from its parent. Something holds a target that stays off by more than HELD of the reach.
@@ -67,7 +69,7 @@ def on_frames(scene: bpy.types.Scene, times: Sequence[float]) -> View:
     """Return the view of the scene's animation on some frames."""
 
     def sample(rigs: Sequence[RigChain]) -> list[ChainSamples]:
-        return finished(sample_steps(scene, rigs, times, way=STEP)).chains
+        return drained(sample_steps(scene, rigs, times, way=STEP)).chains
 
     def moved(targets: Sequence[tuple[RigChain, Floats]]) -> AbstractContextManager[None]:
         channels = [one for rig, locations in targets for one in location_keys(rig, times, locations)]
@@ -144,7 +146,7 @@ def locations_on_tips(
     IK2DError for a target that does not follow its location, and for a tip that moves with its target.
     """
     rigs = [_without_ground(rig) for rig in rigs]
-    sizes = [_size(rig) for rig in rigs]
+    sizes = [rest_reach(rig) for rig in rigs]
     bases = [np.tile(np.array(holder_of(rig).location, np.float64), (len(view.times), 1)) for rig in rigs]
     looks = []
     for step in np.vstack((np.zeros(3), np.eye(3))):
@@ -204,13 +206,8 @@ def _near(rig: RigChain, own: ChainSamples, locations: Floats, way: Floats) -> F
 
 def _reach(rig: RigChain, own: ChainSamples) -> Floats:
     """Return the chain's length at rest (frames,), in the world."""
-    reach: Floats = _size(rig) * np.cbrt(np.abs(np.linalg.det(own.world[:, :3, :3])))
+    reach: Floats = rest_reach(rig) * np.cbrt(np.abs(np.linalg.det(own.world[:, :3, :3])))
     return reach
-
-
-def _size(rig: RigChain) -> float:
-    """Return the chain's length at rest."""
-    return float(np.linalg.norm(np.diff(rest_joints(rig.pose_bones), axis=0), axis=1).sum())
 
 
 def _solved(ways: Floats, offsets: Floats) -> Floats:

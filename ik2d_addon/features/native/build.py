@@ -18,15 +18,15 @@ from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.chain.chain import FAR_OFF_PLANE, RigChain, read_chain, rest_joints
 from ...rig.chain.native_state import BARE, LIVE, PREFIX, acts, constraints_of, is_native, scale_name
 from ...rig.chain.order import refuse_moved_target
+from ...rig.chain.planes import reach_of
 from ...rig.chain.readable import refuse_no_text
 from ...rig.chain.renames import bones_of
 from ...rig.pose.kinematics import read_linkage
 from ...rig.pose.swings import flips
-from ...rig.pose.target_plane import facing_target, target_points
+from ...rig.pose.target_plane import facing_target, sampled_path, target_points
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.missing_inputs import with_inputs_checked
-from ...rig.scene.sampler import sample_steps
-from ...rig.scene.samples import ChainSamples, finished
+from ...rig.scene.samples import ChainSamples
 from . import family, limited, two_bone
 from .changes import changed_since_made, fingerprint_of
 from .controls import CONTROLS, FOOT, STRETCH, add_controls, refuse_unreadable
@@ -38,8 +38,6 @@ from .plan import Plan, Shape, shape_of
 from .refusals import is_animated, refuse_uneven, refuse_unfit
 from .swings import read_following
 
-# A straight chain's plane goes through its target's path; at most this many frames of it are sampled.
-_FRAMES = 50
 # Blender cuts constraints' names at 63 bytes: what is left before " Scale" and a number.
 _LONGEST = 53
 # A Limit Rotation whose maximum is below its minimum sets the minimum: one driver does for both.
@@ -170,9 +168,7 @@ def _facing(rig: RigChain, scene: bpy.types.Scene) -> tuple[RigChain, ChainSampl
 
     And its samples at some of these frames, and the frames.
     """
-    first, last = scene.frame_start, scene.frame_end
-    times = np.unique(np.linspace(first, last, min(_FRAMES, last - first + 1)).round()).tolist()
-    samples = finished(sample_steps(scene, [rig], times)).chains[0]
+    samples, times = sampled_path(scene, rig, scene.frame_start, scene.frame_end)
     return facing_target(rig, samples), samples, times
 
 
@@ -188,7 +184,7 @@ def _notes_on_target(
     across = np.linalg.norm(to_world[:, :3, :3] @ normal, axis=1)
     off = np.nan_to_num(np.abs((target_points(rig, samples) - joints[-1]) @ normal))
     worst = int(np.argmax(off * across))
-    if off[worst] > FAR_OFF_PLANE * np.linalg.norm(np.diff(joints, axis=0), axis=1).sum():
+    if off[worst] > FAR_OFF_PLANE * reach_of(joints):
         far = length_text(off[worst] * across[worst], scene.unit_settings.system)
         yield (
             say(

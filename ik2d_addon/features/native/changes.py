@@ -13,7 +13,7 @@ from ...core.swing import POLE
 from ...core.words import say
 from ...rig.chain.chain import chosen_solver, rest_joints
 from ...rig.chain.native_state import TURNING, acts, constraints_of, controls_of, is_native, is_own_empty
-from ...rig.chain.planes import FOLLOWING
+from ...rig.chain.planes import FOLLOWING, reach_of
 from ...rig.chain.renames import bones_of
 from .swings import follows
 
@@ -111,6 +111,6 @@ def _numbers(armature: bpy.types.Object, names: Sequence[str]) -> Floats:
     """Return the log of the bones' reach at rest, their joints as parts of it, and their X axes (roll)."""
     bones = [armature.pose.bones[name] for name in names]
     joints = rest_joints(bones)
-    reach = float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
+    reach = reach_of(joints)
     rolled = [bone.bone.matrix_local.col[0][:3] for bone in bones]
     return np.concatenate(([np.log(reach)], joints.ravel() / reach, np.ravel(rolled)))

@@ -21,7 +21,7 @@ from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import Node
 from ...rig.chain.foot.bones import FOOT, TOES
 from ...rig.chain.hands import Hands, orientations
-from ...rig.pose.channels import is_held
+from ...rig.pose.channels import is_locked
 from .drivers import Empties, drive
 
 _Add = Callable[[str], bpy.types.Object]
@@ -60,7 +60,7 @@ def add_hand_empties(rig: RigChain, controls: bpy.types.Object, add: _Add) -> Ha
     bones = {}
     for name, part in zip(hands.bones, hands.parts, strict=True):
         bone = rig.armature.pose.bones[name]
-        if not is_held(bone):
+        if not is_locked(bone):
             rest = orientations(np.array(bone.bone.matrix_local, np.float64)[:3, :3])
             bones[name] = _child(frames[part], add(name), axes.T @ rest)
             _locate(bones[name], _carried(rig, bone, add))

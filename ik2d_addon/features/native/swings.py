@@ -27,6 +27,7 @@ from ...core.inputs import Floats
 from ...core.swing import POLE, SWING
 from ...rig.chain.chain import RigChain, rest_joints
 from ...rig.chain.dependencies import Node
+from ...rig.chain.planes import reach_of
 from .drivers import SwungEmpties, drive, drive_step
 from .expressions import num
 from .plan import first_axes
@@ -126,7 +127,7 @@ def read_following(rig: RigChain, goal: Node | None = None) -> Following | None:
     if swing is None:
         return None
     joints = rest_joints(rig.pose_bones)
-    reach = float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
+    reach = reach_of(joints)
     height = float((joints[-1] - joints[0]) @ plane.normal)
     line = np.array((swing.along, np.cross(swing.normal, swing.along), swing.normal))
     return Following(

@@ -6,15 +6,15 @@ import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import Object, Operator, PropertyGroup, Scene
 
-from ...bake.pipeline import solve_samples
+from ...bake.now import solve_samples
 from ...bake.request import chosen_range
+from ...core.solution import drained
 from ...core.words import say
 from ...rig.chain.chain import read_chain
 from ...rig.pose.keyed_pose import NeighborPoses
 from ...rig.pose.target_plane import facing_target
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.sampler import sample_steps
-from ...rig.scene.samples import finished
 from ...rig.scene.slide_locations import without_slides
 from ...ui.context import active_armature, shown_chain
 from ...ui.operator import ChainOperator
@@ -43,7 +43,7 @@ def find_path(armature: Object, chain: PropertyGroup, scene: Scene) -> TargetPat
     step = max(step, -(-(last - first + 1) // FRAMES))
     frames = np.arange(first, last + 1, step)
     rig, times = read_chain(armature, chain), frames.astype(float).tolist()
-    (shown,) = finished(sample_steps(scene, [rig], times)).chains
+    (shown,) = drained(sample_steps(scene, [rig], times)).chains
     rig = facing_target(rig, without_slides(scene, rig, shown, times))
     solved = solve_samples(scene, rig, shown, times, NeighborPoses(), fully=True)
     missed = ~solved.solution.arrived | (solved.off_plane > solved.tolerance)

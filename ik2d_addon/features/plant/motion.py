@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
-from ...bake.pipeline import poses_around, solve_samples
+from ...bake.now import poses_around, solve_samples
 from ...bake.solving.frames import SolvedChain
 from ...core.affine import inverse, is_constant, norms
 from ...core.contacts.planted import FootMotion

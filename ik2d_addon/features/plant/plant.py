@@ -4,7 +4,7 @@
 All chains keep the motion that they had with them, until it is cleared. If anything fails it is put back.
 """
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, closing
 from itertools import chain as joined
 
@@ -18,13 +18,13 @@ from ...bake.report import BakeReport
 from ...bake.request import BakeOptions, frame_range, read_rigs, scene_of
 from ...core import IK2DError
 from ...core.contacts.runs import runs
+from ...core.solution import CountedSteps, drained, mapped
 from ...core.words import listed, say
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.value_keys import check_values, values_keyed
 from ...rig.chain.foot.contacts import names_of
 from ...rig.chain.renames import bones_of, needed_chain
 from ...rig.scene.live_pause import live_paused
-from ...rig.scene.samples import finished
 from ..match.match import target_to_tip
 from ..match.targets import Holder, on_frames
 from ..pole.pole import add_pole
@@ -37,8 +37,6 @@ from .report import PlantReport, planted_chain
 
 # Settings of a chain that planting may change, besides those of its foot.
 _SETTINGS = (".softness", ".bend", ".turn_over", ".live", ".plane", ".pole_angle")
-
-Steps = Generator[tuple[int, int], None, PlantReport]
 
 
 def plant_feet(
@@ -64,7 +62,7 @@ def plant_feet(
         armature, chains, frame_start, frame_end, ground_velocity=ground_velocity, options=options
     )
     with closing(steps):
-        return finished(steps, None if progress is None else lambda done: progress(*done))
+        return drained(steps, None if progress is None else lambda done: progress(*done))
 
 
 def plant_steps(
@@ -75,7 +73,7 @@ def plant_steps(
     *,
     ground_velocity: Sequence[float] = (0.0, 0.0, 0.0),
     options: BakeOptions | None = None,
-) -> Steps:
+) -> CountedSteps[PlantReport]:
     """Plant feet in steps: yield (frames done, frames in all); return the report. Arguments as above.
 
     Closed before its end, it leaves everything as it was.
@@ -99,9 +97,8 @@ def plant_steps(
         yield len(frames) // 2, total
         warnings = key_plans(view, armature, plans)
         yield len(frames), total
-        baked = yield from _second_half(
-            bake_steps(armature, list(before), frames[0], frames[-1], options=options), total
-        )
+        baking = bake_steps(armature, list(before), frames[0], frames[-1], options=options)
+        baked = yield from _second_half(baking, total)
         after = _after(scene, armature, plans, frames)
         for name, channels in before.items():
             store(needed_chain(armature, name), channels)
@@ -275,17 +272,9 @@ def _drop_pole(armature: Object, name: str) -> None:
 # --- The bake, and the motion after it ---------------------------------------
 
 
-def _second_half(
-    steps: Generator[tuple[int, int], None, BakeReport], total: int
-) -> Generator[tuple[int, int], None, BakeReport]:
-    """Run a bake; yield its progress as the second half of all."""
-    while True:
-        try:
-            done, of = next(steps)
-        except StopIteration as finished:
-            report: BakeReport = finished.value
-            return report
-        yield total // 2 + done * total // (2 * max(of, 1)), total
+def _second_half(steps: CountedSteps[BakeReport], total: int) -> CountedSteps[BakeReport]:
+    """Return the steps of a bake, which yield its progress as the second half of all."""
+    return mapped(steps, lambda told: (total // 2 + told[0] * total // (2 * max(told[1], 1)), total))
 
 
 def _after(

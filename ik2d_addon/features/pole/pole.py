@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The pole of a chain's plane: its settings in the panel, and buttons that add one and fit its angle."""
 
+from collections.abc import Sequence
 from math import cos, radians
 
 import numpy as np
-from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
+from bpy.types import Context, Object, Operator, PoseBone, PropertyGroup, UILayout
 from mathutils import Vector
 
-from ...core import IK2DError
+from ...core import IK2DError, Plane
 from ...core.swing import POLE
 from ...core.words import say
-from ...rig.chain.chain import chain_bones, rest_joints
-from ...rig.chain.planes import pole_side
+from ...rig.chain.chain import bend_of, chain_bones, rest_joints
+from ...rig.chain.planes import pole_side, reach_of
 from ...rig.chain.renames import bones_of
-from ...rig.pose.pole_angle import angle_to_bend
+from ...rig.pose.pole_angle import angle_to_side
 from ...ui.context import active_armature, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator
 from ...ui.registration import registration
@@ -24,6 +25,19 @@ from ...ui.text import field, fitting_icon
 _AWAY = 1.0
 # A chain that bends this near to its pole, in radians, points at it: riggers fit pole angles by eye.
 _AT_POLE = radians(5.0)
+
+
+def angle_to_bend(settings: PropertyGroup, bones: Sequence[PoseBone]) -> float | None:
+    """Return the pole angle, radians, at which a chain bends towards its pole.
+
+    None where it is straight at rest, so that any angle does. Raises IK2DError for bones without a size.
+    """
+    joints = rest_joints([*bones])
+    plane = Plane.of_bend(joints)
+    if plane is None:
+        return None
+    sign = -1.0 if bend_of(settings) < 0.0 else 1.0
+    return angle_to_side(bones, sign * np.cross(joints[-1] - joints[0], plane.normal))
 
 
 def fit_pole_angle(chain: PropertyGroup) -> float:
@@ -53,7 +67,7 @@ def add_pole(armature: Object, chain: PropertyGroup) -> Object:
     if angle_to_bend(chain, bones) is not None:
         fit_pole_angle(chain)
     joints = rest_joints(bones)
-    length = float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
+    length = reach_of(joints)
     line = joints[-1] - joints[0]
     line /= np.linalg.norm(line) or 1.0
     side = pole_side(bones[0], chain.pole_angle)

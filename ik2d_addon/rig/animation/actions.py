@@ -40,24 +40,24 @@ def channels(armature_object: bpy.types.Object, undo: ExitStack) -> versions.Cha
         action = action.copy()
         undo.callback(unless_gone, bpy.data.actions.remove, action)
         _assign_made(armature_object, action, undo)
-    if not hasattr(animation, "action_slot"):  # 4.2 and 4.3; goes when 4.4 is the oldest
+    if not versions.HAS_SLOTS:
         return action
     if animation.action_slot is None:
         slot = action.slots.new(id_type=armature_object.id_type, name=armature_object.name)
         last = animation.last_slot_identifier
-        undo.callback(unless_gone, _remove_empty_slot, action, slot.handle)
-        undo.callback(unless_gone, _leave_empty_slot, armature_object, action, slot.handle, last)
+        undo.callback(unless_gone, remove_empty_slot, action, slot.handle)
+        undo.callback(unless_gone, leave_empty_slot, armature_object, action, slot.handle, last)
         animation.action_slot = slot
     if not len(action.layers):
-        undo.callback(unless_gone, _remove_empty_layer, action)
+        undo.callback(unless_gone, remove_empty_layer, action)
         action.layers.new("Layer")
     layer = action.layers[0]
     if not len(layer.strips):
-        undo.callback(unless_gone, _remove_empty_strip, action)
+        undo.callback(unless_gone, remove_empty_strip, action)
         layer.strips.new(type='KEYFRAME')
     strip = layer.strips[0]
     if strip.channelbag(animation.action_slot) is None:
-        undo.callback(unless_gone, _remove_empty_bag, action, animation.action_slot_handle)
+        undo.callback(unless_gone, remove_empty_bag, action, animation.action_slot_handle)
     return strip.channelbag(animation.action_slot, ensure=True)
 
 
@@ -99,7 +99,7 @@ def _group(
     """Return a channel group that takes new F-Curves, made where missing."""
     own = known.groups.get(name)
     if own is None:
-        undo.callback(unless_gone, _remove_empty_group, place, name)
+        undo.callback(unless_gone, remove_empty_group, place, name)
         return holder.groups.new(name)
     if not len(own.channels):
         undo.callback(
@@ -135,7 +135,7 @@ def unless_gone(function: Callable[..., None], *arguments: Any) -> None:
 
 def _animation_data(ob: bpy.types.Object, undo: ExitStack) -> bpy.types.AnimData:
     if ob.animation_data is None:
-        undo.callback(unless_gone, _remove_empty_animation_data, ob)
+        undo.callback(unless_gone, remove_empty_animation_data, ob)
     return ob.animation_data or ob.animation_data_create()
 
 
@@ -144,8 +144,9 @@ def _assign_made(
 ) -> None:
     """Assign a new action, and its slot of the same name; only_empty: undone only without curves in it."""
     animation = ob.animation_data
-    slot = getattr(animation, "action_slot", None)
-    identifier, last = slot.identifier if slot else "", getattr(animation, "last_slot_identifier", "")
+    slot = animation.action_slot if versions.HAS_SLOTS else None
+    identifier = slot.identifier if slot else ""
+    last = animation.last_slot_identifier if versions.HAS_SLOTS else ""
     former = (animation.action, identifier, last)
     undo.callback(unless_gone, _assign_again, ob, made, former, only_empty)
     versions.assign_action(animation, made, identifier)
@@ -161,11 +162,11 @@ def _assign_again(
     if animation is None or animation.action != made or (only_empty and versions.has_curves(made)):
         return
     versions.assign_action(animation, action, slot)
-    if hasattr(animation, "action_slot"):  # the test goes when 4.4 is the oldest
+    if versions.HAS_SLOTS:
         animation.last_slot_identifier = last
 
 
-def _leave_empty_slot(ob: bpy.types.Object, action: bpy.types.Action, handle: int, last: str) -> None:
+def leave_empty_slot(ob: bpy.types.Object, action: bpy.types.Action, handle: int, last: str) -> None:
     """Unassign the slot made for an object if it is empty."""
     animation, bag = ob.animation_data, versions.channels_at((action, handle))
     if bag is not None and len(bag.fcurves):
@@ -175,7 +176,8 @@ def _leave_empty_slot(ob: bpy.types.Object, action: bpy.types.Action, handle: in
         animation.last_slot_identifier = last
 
 
-def _remove_empty_animation_data(ob: bpy.types.Object) -> None:
+def remove_empty_animation_data(ob: bpy.types.Object) -> None:
+    """Remove an object's animation data if nothing is in it: no action, driver or NLA track."""
     animation = ob.animation_data
     if animation and not (animation.action or len(animation.drivers) or len(animation.nla_tracks)):
         ob.animation_data_clear()
@@ -186,25 +188,29 @@ def _remove_empty_action(action: bpy.types.Action) -> None:
         bpy.data.actions.remove(action)
 
 
-def _remove_empty_slot(action: bpy.types.Action, handle: int) -> None:
+def remove_empty_slot(action: bpy.types.Action, handle: int) -> None:
+    """Remove a slot of an action if no curve is in it."""
     bag = versions.channels_at((action, handle))
     for slot in [slot for slot in action.slots if slot.handle == handle]:
         if bag is None or not len(bag.fcurves):
             action.slots.remove(slot)
 
 
-def _remove_empty_layer(action: bpy.types.Action) -> None:
+def remove_empty_layer(action: bpy.types.Action) -> None:
+    """Remove the layers of an action that have no strip."""
     for layer in [layer for layer in action.layers if not len(layer.strips)]:
         action.layers.remove(layer)
 
 
-def _remove_empty_strip(action: bpy.types.Action) -> None:
+def remove_empty_strip(action: bpy.types.Action) -> None:
+    """Remove the strips of an action that have no channel bag."""
     for layer in action.layers:
         for strip in [strip for strip in layer.strips if not len(strip.channelbags)]:
             layer.strips.remove(strip)
 
 
-def _remove_empty_bag(action: bpy.types.Action, handle: int) -> None:
+def remove_empty_bag(action: bpy.types.Action, handle: int) -> None:
+    """Remove the channel bags of a slot that have neither curves nor groups."""
     for strip in [strip for layer in action.layers for strip in layer.strips]:
         for bag in [bag for bag in strip.channelbags if bag.slot_handle == handle]:
             if not len(bag.fcurves) and not len(bag.groups):
@@ -221,7 +227,8 @@ def _remove_curves(place: versions.Place, made: Sequence[tuple[str, int]]) -> No
             holder.fcurves.remove(curve)
 
 
-def _remove_empty_group(place: versions.Place, name: str) -> None:
+def remove_empty_group(place: versions.Place, name: str) -> None:
+    """Remove a channel group at a place if no curve is in it."""
     holder = versions.channels_at(place)
     group = holder.groups.get(name) if holder is not None else None
     if holder is not None and group is not None and not len(group.channels):

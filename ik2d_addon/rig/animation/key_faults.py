@@ -269,4 +269,5 @@ def refuse_tweak_mode(armature: bpy.types.Object) -> None:
 
 
 def path_of(armature: bpy.types.Object, rotation: BoneRotation) -> str:
+    """Return the RNA path of the channels that a bone's rotation, location or scale goes to."""
     return str(armature.pose.bones[rotation.bone].path_from_id(rotation.property))

@@ -12,14 +12,15 @@ Channels: TypeAlias = Any
 # Where channels are, to find them again: their action, and the handle of their slot (0 before 4.4).
 Place: TypeAlias = tuple[bpy.types.Action, int]
 
-_HAS_SLOTS = "action_slot" in bpy.types.AnimData.bl_rna.properties
+# Whether actions have slots, layers and channel bags: from 4.4 on. All tests of it go when 4.4 is the oldest.
+HAS_SLOTS = "action_slot" in bpy.types.AnimData.bl_rna.properties
 
 
 def existing_channels(armature_object: bpy.types.Object) -> Channels | None:
     """Return the action or channel bag that animates the object now; None for none."""
     animation = armature_object.animation_data
     action = animation.action if animation else None
-    if action is None or not _HAS_SLOTS:  # 4.2 and 4.3; goes when 4.4 is the oldest
+    if action is None or not HAS_SLOTS:
         return action
     slot = animation.action_slot
     if slot is not None:
@@ -43,9 +44,9 @@ def sharing_channels(armature_object: bpy.types.Object) -> list[bpy.types.Object
         return []
     if animation.action.users - animation.action.use_fake_user < 2:  # spare the look at all objects
         return []
-    if hasattr(animation, "action_slot") and animation.action_slot is None:  # the test goes with 4.2 and 4.3
+    if HAS_SLOTS and animation.action_slot is None:
         return []
-    played = (animation.action, getattr(animation, "action_slot_handle", 0))
+    played = (animation.action, slot_handle(animation))
     return [ob for ob in bpy.data.objects if ob != armature_object and played in _played(ob)]
 
 
@@ -55,7 +56,7 @@ def _played(ob: bpy.types.Object) -> Iterator[tuple[bpy.types.Action | None, int
     if animation is None:
         return
     for user in (animation, *playing_strips(animation)):
-        yield user.action, getattr(user, "action_slot_handle", 0)
+        yield user.action, slot_handle(user)
 
 
 @contextmanager
@@ -67,7 +68,7 @@ def channels_copied(armature_object: bpy.types.Object) -> Iterator[Channels | No
     animation = armature_object.animation_data
     copy = animation.action.copy()
     try:
-        if not hasattr(animation, "action_slot"):  # 4.2 and 4.3; goes when 4.4 is the oldest
+        if not HAS_SLOTS:
             yield copy
         else:
             slot = copy.slots.get(animation.action_slot.identifier)
@@ -100,7 +101,7 @@ def heeds_muted_groups(ob: bpy.types.Object) -> bool:
     From 4.4 on Blender looks at the curves alone, but where it mixes the action with NLA strips.
     """
     animation = ob.animation_data
-    if animation is None or not hasattr(animation, "action_slot"):  # 4.2, 4.3; goes when 4.4 is the oldest
+    if animation is None or not HAS_SLOTS:
         return True
     return bool(animation.use_tweak_mode) or any(True for _ in playing_strips(animation))
 
@@ -114,19 +115,24 @@ def plays(ob: bpy.types.Object, curve: bpy.types.FCurve) -> bool:
 
 def strip_channels(strip: bpy.types.NlaStrip) -> Channels | None:
     """Return the action or channel bag that an NLA strip plays."""
-    return channels_at((strip.action, getattr(strip, "action_slot_handle", 0)))
+    return channels_at((strip.action, slot_handle(strip)))
+
+
+def slot_handle(user: bpy.types.AnimData | bpy.types.NlaStrip) -> int:
+    """Return the handle of the slot that animation data or an NLA strip plays; 0 before 4.4."""
+    return user.action_slot_handle if HAS_SLOTS else 0
 
 
 def assign_action(animation: bpy.types.AnimData, action: bpy.types.Action | None, slot: str) -> None:
     """Assign an action, and of its slots the one of that identifier; "" for none."""
     animation.action = action
-    if hasattr(animation, "action_slot") and action is not None:  # the test goes when 4.4 is the oldest
+    if HAS_SLOTS and action is not None:
         animation.action_slot = action.slots.get(slot) if slot else None
 
 
 def place_of(holder: Channels) -> Place:
     """Return the place of channels: their action, and the handle of their slot."""
-    return holder.id_data, getattr(holder, "slot_handle", 0)
+    return holder.id_data, holder.slot_handle if HAS_SLOTS else 0
 
 
 def curve_at(place: Place, path: str, index: int) -> bpy.types.FCurve | None:
@@ -138,7 +144,7 @@ def curve_at(place: Place, path: str, index: int) -> bpy.types.FCurve | None:
 def channels_at(place: Place) -> Channels | None:
     """Return the channels of a place; None where they are gone."""
     action, handle = place
-    if not hasattr(action, "layers"):  # 4.2 and 4.3; goes when 4.4 is the oldest
+    if action is None or not HAS_SLOTS:
         return action
     bags = (bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags)
     return next((bag for bag in bags if bag.slot_handle == handle), None)
@@ -146,10 +152,19 @@ def channels_at(place: Place) -> Channels | None:
 
 def has_curves(action: bpy.types.Action) -> bool:
     """Return whether an action holds an F-Curve, of whichever slot."""
-    if not hasattr(action, "layers"):  # 4.2 and 4.3; goes when 4.4 is the oldest
+    if not HAS_SLOTS:
         return len(action.fcurves) > 0
     bags = (bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags)
     return any(len(bag.fcurves) for bag in bags)
+
+
+def is_plain(action: bpy.types.Action | None) -> bool:
+    """Return whether an action has at most one layer, which plays at full influence."""
+    if action is None or not HAS_SLOTS or len(action.layers) == 0:
+        return True
+    layer = action.layers[0]
+    is_whole = getattr(layer, "influence", 1.0) == 1.0  # not in all versions
+    return len(action.layers) == 1 and len(layer.strips) <= 1 and is_whole
 
 
 def select_bone(bone: bpy.types.PoseBone, select: bool) -> None:

@@ -107,7 +107,8 @@ class RigChain:
     def roles(self) -> dict[str, Node]:
         """What it follows by role: "target", "pole", "ground"; each an object with its bone or ""."""
         ground = self.foot.ground if self.foot is not None else None
-        others = {_POLE: self.pole, _GROUND: (ground, "") if ground is not None else None}
+        under = None if ground is None else (ground, "")
+        others: dict[str, Node | None] = {_POLE: self.pole, _GROUND: under}
         found = {role: node for role, node in others.items() if node is not None}
         return {_TARGET: (self.target, self.subtarget), **found}
 

@@ -173,6 +173,11 @@ def swing_note(settings: bpy.types.PropertyGroup, first: bpy.types.PoseBone) -> 
         )
 
 
+def reach_of(joints: Floats) -> float:
+    """Return the length of a chain with joints (n + 1, 2 or 3)."""
+    return float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
+
+
 def line_of(joints: Floats) -> Floats:
     """Return the direction (3,) of the line nearest to a chain's joints."""
     _, _, axes = np.linalg.svd(joints - joints.mean(axis=0))
@@ -186,7 +191,7 @@ def plane_through(joints: Floats, points: Floats, otherwise: Plane) -> Plane | N
     None where `otherwise`, a plane of the chain, is as near, and where the points are on the line or all
     round it.
     """
-    line, reach = line_of(joints), float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
+    line, reach = line_of(joints), reach_of(joints)
     offsets = points - otherwise.origin
     aside = offsets - np.multiply.outer(offsets @ line, line)
     if np.abs(aside @ otherwise.normal).max() <= _SAME_PLANE * reach:

@@ -26,7 +26,7 @@ def blended(free: Floats, turned: Floats, influence: Floats) -> Floats:
     return blended
 
 
-def is_held(bone: bpy.types.PoseBone) -> bool:
+def is_locked(bone: bpy.types.PoseBone) -> bool:
     """Return whether locks keep a bone from turning at all."""
     four = bone.rotation_mode in ('QUATERNION', 'AXIS_ANGLE') and bone.lock_rotations_4d
     return all(bone.lock_rotation) or (four and bone.lock_rotation_w)
@@ -37,7 +37,7 @@ def channels_of(bone: bpy.types.PoseBone, turned: Floats, own: Floats, before: F
 
     own: (frames, c) without the chain, for locked channels. before: (c,) to continue from.
     """
-    if is_held(bone):
+    if is_locked(bone):
         return own
     if bone.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE'):
         return _eulers(bone, turned, own, before)

@@ -19,8 +19,8 @@ from ..chain.chain import RigChain
 from ..chain.hands import REST, Hands, orientations
 from ..scene.feet.goals import control_turns
 from ..scene.samples import ChainSamples
-from .channels import blended, channels_of, is_held
-from .kinematics import bone_poses, posed, transforms
+from .bone_matrices import bone_poses, posed, transforms
+from .channels import blended, channels_of, is_locked
 
 # Under an uneven scale a turn shows as another angle: so many rounds, at most, add the remaining error, until
 # it is less than 32 bits hold.
@@ -121,7 +121,7 @@ def turned_hands(
         wanted.append(_shown(bone, held, turned))
         shown.append(_shown(bone, held, matrices(bone.rotation_mode, channels)))
         poses[name] = posed(bone, held, transforms(matrices(bone.rotation_mode, channels)))
-        if not is_held(bone):
+        if not is_locked(bone):
             found.append(BoneRotation(name, rotation_property(bone.rotation_mode), channels))
     return TurnedHands(found, np.stack(wanted, axis=1), np.stack(shown, axis=1))
 
@@ -213,7 +213,7 @@ def _values(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curve
 
 
 def _locks(bone: bpy.types.PoseBone) -> list[bool]:
-    return [True] * 4 if is_held(bone) and len(_now(bone)) == 4 else locked_channels(bone)
+    return [True] * 4 if is_locked(bone) and len(_now(bone)) == 4 else locked_channels(bone)
 
 
 def _before(scene: bpy.types.Scene, rig: RigChain, start: float, curves: Curves) -> dict[str, Floats]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's forward kinematics of a planar chain, in its plane and in space, over all frames at once."""
+"""Blender's forward kinematics of a planar chain, over all frames at once: where turns put joints and tip."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -10,21 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Plane
-from ...core.affine import Rotate, crossed, inverse, is_constant, repeated, unrepeated
+from ...core.affine import Rotate, crossed, inverse, one_or_all, repeated, unrepeated
 from ...core.arithmetic import cos_and_sin, summed_up
 from ...core.inputs import Floats, unwrapped, wrapped
 from ..chain.chain import RigChain
-from ..chain.hands import orientations
 from ..chain.joints import normals_in
 from ..chain.slides import Slides
 from ..scene.by_curves import affine
 from ..scene.carried import posed_by_blender
 from ..scene.samples import ChainSamples
+from .bone_matrices import (
+    carried_by_swings,
+    first_rotations,
+    own_transforms,
+    rest_matrix,
+    rotations_about,
+    takes_all,
+    transforms,
+    translation,
+)
 
 # Offsets {bone: (frames, 3)} of the locations of some bones of a chain, by their numbers.
 Offsets = Mapping[int, Floats]
-# A rotation matrix of 32 bits has columns of length 1 to within less than this.
-SCALE_NOISE = 1e-5
 _ONE = np.eye(3)
 
 
@@ -231,24 +238,24 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
 
     known: that of other frames; if the bones are the same at these, only their parent is read.
     """
-    bases = _constant(samples.bases)
+    bases = one_or_all(samples.bases)
     if known is not None and known.bases is not None and np.array_equal(known.bases, bases):
         still = samples.parent is None and samples.carried is None and rig.swing is None
         there = repeated(known.to_pose[0], len(samples.bases)) if still else rest_to_pose(rig, samples)
         return replace(known, to_pose=there)
     bones = rig.pose_bones
-    rests = np.array([_rest(bone) for bone in bones])
+    rests = np.array([rest_matrix(bone) for bone in bones])
     carried = inverse(rests[:-1]) @ rests[1:]  # each but the root, in rest in its parent's space
     locations = list(bases[:, :3, 3])
     if bases.ndim == 4:
-        locations = [_constant(bases[:, i, :3, 3]) for i in range(len(bones))]
+        locations = [one_or_all(bases[:, i, :3, 3]) for i in range(len(bones))]
     to_pose = rest_to_pose(rig, samples)
     tail = np.array((0.0, bones[-1].bone.length, 0.0))
     plane_axes = np.array((rig.plane.x, rig.plane.y)).T  # (3, 2)
     holder = plane_axes.T  # from a parent's space to the parent's own turning plane
     local = upright = rests[0]
     links, aligned = [], None
-    owns = _owns(rig, bones, bases)
+    owns = own_transforms(rig, bones, bases)
     across = _across(normals_in(rig.plane, rests))  # (n, 3, 2)
     for i, bone in enumerate(bones):
         own, axes = owns[i], across[i]
@@ -283,8 +290,8 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
 
 def _location_axes(bone: bpy.types.PoseBone, root: bool) -> Floats:
     """Return the axes (3, 3) of a bone's location, in its parent's space; of the chain's root in rest."""
-    rest = _rest(bone)
-    axes: Floats = (rest if root else inverse(_rest(bone.parent)) @ rest)[:3, :3]
+    rest = rest_matrix(bone)
+    axes: Floats = (rest if root else inverse(rest_matrix(bone.parent)) @ rest)[:3, :3]
     return axes
 
 
@@ -293,15 +300,15 @@ def rest_to_pose(rig: RigChain, samples: ChainSamples) -> Floats:
 
     Where the samples have swings, rest space is turned by them about the root.
     """
-    root, location = rig.pose_bones[0], _constant(samples.bases[:, 0, :3, 3])
-    parent, rest = None if samples.parent is None else _constant(samples.parent), _rest(root)
+    root, location = rig.pose_bones[0], one_or_all(samples.bases[:, 0, :3, 3])
+    parent, rest = None if samples.parent is None else one_or_all(samples.parent), rest_matrix(root)
     if takes_all(root, location):
-        moved = _translation(root, location @ rest[:3, :3].T)
-        held = moved if parent is None else parent @ (inverse(_rest(root.parent)) @ moved)
+        moved = translation(root, location @ rest[:3, :3].T)
+        held = moved if parent is None else parent @ (inverse(rest_matrix(root.parent)) @ moved)
     else:
         held = _held(root, parent, location) @ inverse(rest)
     if samples.carried is not None:
-        held = _constant(samples.carried) @ held
+        held = one_or_all(samples.carried) @ held
     held, frames = held.reshape(-1, 4, 4), len(samples.targets)
     if samples.swings is not None:  # about the chain's root
         linear = carried_by_swings(rig, samples.swings)
@@ -326,86 +333,10 @@ def _blender_tips(
             rotations = first_rotations(rig, turns[:, 0], samples.swings)
         turned = transforms(rotations)
         location = locations[i] + offsets[i] if offsets and i in offsets else locations[i]
-        pose = posed_by_blender(bone, held, _translation(bone, location) @ turned @ owns[i])
+        pose = posed_by_blender(bone, held, translation(bone, location) @ turned @ owns[i])
         pose = held = pose if i or samples.carried is None else samples.carried @ pose
     tails: Floats = into_rest @ pose @ (0.0, rig.pose_bones[-1].bone.length, 0.0, 1.0)
     return tails[:, :3]
-
-
-def bone_poses(rig: RigChain, samples: ChainSamples, rotations: Sequence[Floats]) -> Iterator[Floats]:
-    """Yield each bone's pose matrices (frames, 4, 4), for local rotations, (frames, 3, 3) for each bone.
-
-    samples: with the final scale and locations of the bones.
-    """
-    held, bones = samples.parent, rig.pose_bones
-    owns = _owns(rig, bones, _constant(samples.bases))
-    for i, (bone, rotation) in enumerate(zip(bones, rotations, strict=True)):
-        bases = _translation(bone, samples.bases[:, i, :3, 3]) @ transforms(rotation) @ owns[i]
-        held = posed(bone, held, bases)
-        if i == 0 and samples.carried is not None:
-            held = samples.carried @ held
-        yield held
-
-
-def posed(bone: bpy.types.PoseBone, parent: Floats | None, bases: Floats) -> Floats:
-    """Return a bone's pose matrices of its own and its parent's, (frames, 4, 4) each."""
-    if not takes_all(bone, bases[:, :3, 3]):
-        return posed_by_blender(bone, parent, bases)
-    if parent is None:
-        return _rest(bone) @ bases
-    return parent @ (inverse(_rest(bone.parent)) @ _rest(bone)) @ bases
-
-
-def rotations_of(rig: RigChain, turns: Floats, swings: Floats | None = None) -> list[Floats]:
-    """Return the local rotations, (frames, 3, 3) for each bone, of turns (frames, n).
-
-    swings: (frames, 3, 3) of the plane, in rest space.
-    """
-    found = [rotations_about(axis, turns[:, i]) for i, axis in enumerate(rig.joints.axes)]
-    if swings is not None:
-        found[0] = first_rotations(rig, turns[:, 0], swings)
-    return found
-
-
-def first_rotations(rig: RigChain, turns: Floats, swings: Floats) -> Floats:
-    """Return the first bone's local rotations (frames, 3, 3) for its turns (frames,) and the plane's swings.
-
-    swings: (frames, 3, 3) in rest space.
-    """
-    return _own_swings(rig, swings) @ rotations_about(rig.joints.axes[0], turns)
-
-
-def carried_by_swings(rig: RigChain, swings: Floats) -> Floats:
-    """Return the linear maps (frames, 3, 3) of rest space by which the first bone carries out swings.
-
-    swings: (frames, 3, 3) in rest space. They differ from these by as much as 32 bits leave the bone's rest
-    matrix from orthonormal.
-    """
-    rest = _rest(rig.pose_bones[0])[:3, :3]
-    found: Floats = rest @ _own_swings(rig, swings) @ np.linalg.inv(rest)
-    return found
-
-
-def _own_swings(rig: RigChain, swings: Floats) -> Floats:
-    """Return swings (frames, 3, 3) of rest space as rotations in the first bone's own space."""
-    rest = orientations(_rest(rig.pose_bones[0])[:3, :3])
-    found: Floats = rest.T @ swings @ rest
-    return found
-
-
-def transforms(rotation: Floats) -> Floats:
-    """Return linear maps (.., 3, 3) as matrices (.., 4, 4) without a translation."""
-    turned = np.zeros((*rotation.shape[:-2], 4, 4))
-    turned[..., :3, :3], turned[..., 3, 3] = rotation, 1.0
-    return turned
-
-
-def rotations_about(axis: Floats, turns: Floats) -> Floats:
-    """Return the matrices (frames, 3, 3) of turns (frames,) about a unit axis (3,)."""
-    cross = np.cross(np.eye(3), axis)  # (3, 3): cross @ v is axis x v
-    sines, cosines = np.sin(turns)[:, None, None], np.cos(turns)[:, None, None]
-    rotations: Floats = np.eye(3) + sines * cross + (1.0 - cosines) * (cross @ cross)
-    return rotations
 
 
 def _local(
@@ -417,7 +348,7 @@ def _local(
     takes all of its parent's transforms; else Blender's own function computes it.
     """
     if takes_all(bone, location):
-        return carried @ _translation(bone, location)
+        return carried @ translation(bone, location)
     parent = to_pose @ above
     return inverse(parent) @ _held(bone, parent, location)
 
@@ -437,26 +368,11 @@ def _scale_apart(local: Floats, above: Floats) -> tuple[Floats, Floats]:
 
 def _held(bone: bpy.types.PoseBone, parent: Floats | None, location: Floats) -> Floats:
     """Return a bone's pose matrices (frames, 4, 4), unturned, of its parent's, by Blender's own function."""
-    moved = _translation(bone, location)
+    moved = translation(bone, location)
     if parent is None:
         return posed_by_blender(bone, None, moved.reshape(-1, 4, 4))
     shape = np.broadcast_shapes(parent.shape, moved.shape, (1, 4, 4))
     return posed_by_blender(bone, np.broadcast_to(parent, shape), np.broadcast_to(moved, shape))
-
-
-def takes_all(bone: bpy.types.PoseBone, location: Floats) -> bool:
-    """Return whether the bone takes all of its parent's transforms, and its location is along its axes."""
-    data = bone.bone
-    follows = data.parent is None or (data.use_inherit_rotation and data.inherit_scale == 'FULL')
-    return follows and (data.use_local_location or not location.any())
-
-
-def _translation(bone: bpy.types.PoseBone, location: Floats) -> Floats:
-    """Return the 4x4 matrices of locations (.., 3); connected bones have none."""
-    matrix = np.zeros((*location.shape[:-1], 4, 4)) + np.eye(4)
-    if not (bone.bone.use_connect and bone.parent):
-        matrix[..., :3, 3] = location
-    return matrix
 
 
 def _applied(matrices: Floats, places: Floats) -> Floats:
@@ -471,43 +387,11 @@ def _at(matrices: Floats, rows: slice) -> Floats:
     return matrices[rows] if matrices.ndim == 3 else matrices
 
 
-def _constant(values: Floats) -> Floats:
-    """Return values (frames, ..) as they are, or (..) where all frames have the same."""
-    return values[0] if is_constant(values) else values
-
-
-def _owns(rig: RigChain, bones: Sequence[bpy.types.PoseBone], bases: Floats) -> list[Floats]:
-    """Return each bone's own transform, its scale and a fixed rotation: (frames, 4, 4), or (4, 4) for all.
-
-    bases: (frames, n, 4, 4), or (n, 4, 4) where all frames have the same.
-    """
-    linear = bases[..., :3, :3]
-    scales = np.sqrt(np.einsum("...ij,...ij->...j", linear, linear))  # ([frames,] n, 3)
-    usual, steady = scales, np.ones(len(bones), np.bool_)
-    if scales.ndim == 3:
-        usual = np.median(scales, axis=0)
-        steady = np.abs(scales - usual).max(axis=(0, 2)) <= SCALE_NOISE
-    usual = np.where(steady[:, None] & (np.abs(usual - 1.0) <= SCALE_NOISE), 1.0, usual)
-    signs = np.where(np.array([bone.scale for bone in bones]) < 0.0, -1.0, 1.0)  # lengths have none
-    owns = []
-    for i, fixed in enumerate(rig.joints.fixed):
-        if fixed:
-            turned = linear[i] if linear.ndim == 3 else _constant(linear[:, i])
-        else:
-            turned = ((usual[i] if steady[i] else scales[:, i]) * signs[i])[..., None, :] * np.eye(3)
-        owns.append(transforms(turned))
-    return owns
-
-
 def _across(axes: Floats) -> Floats:
     """Return two unit vectors (.., 3, 2) each that make right-handed frames with unit axes (.., 3)."""
     first = crossed(axes, np.eye(3)[np.argmin(np.abs(axes), axis=-1)])
     first /= np.sqrt((first * first).sum(axis=-1, keepdims=True))
     return np.stack((first, crossed(axes, first)), axis=-1)
-
-
-def _rest(bone: bpy.types.PoseBone) -> Floats:
-    return np.array(bone.bone.matrix_local, np.float64)
 
 
 def _entries(matrix: Floats) -> tuple[Floats, Floats, Floats, Floats]:

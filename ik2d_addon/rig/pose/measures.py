@@ -1,37 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measures of a posed chain: uneven scale, and joints off its plane."""
 
-import bpy
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.affine import is_constant
 from ...core.inputs import Floats
 from ...core.words import say
-from ..animation.bone_channels import BoneRotation, rotation_property
 from ..chain.chain import RigChain, rest_joints
-from ..chain.hands import REST
-from ..scene.slide_locations import slide_channels
-from .rotations import bone_rotations
+from ..chain.planes import reach_of
 
 # A scale is even if its axes differ by less than this part.
 EVEN = 1e-3
 _ONE = np.eye(3)
-
-
-def channels_at_rest(rig: RigChain, single_axis: bool = False) -> list[BoneRotation]:
-    """Return the channels that a bake of a chain writes, with the values of the rest pose."""
-    count = len(rig.bones)
-    return [
-        *bone_rotations(rig, np.zeros((1, count)), single_axis),
-        *slide_channels(rig, np.zeros((1, count, 3))),
-        *(_hand_at_rest(rig.armature.pose.bones[name]) for name in (rig.hands.bones if rig.hands else ())),
-    ]
-
-
-def _hand_at_rest(bone: bpy.types.PoseBone) -> BoneRotation:
-    channels = rotation_property(bone.rotation_mode)
-    return BoneRotation(bone.name, channels, np.array([REST[channels]]))
 
 
 # --- Uneven scale ------------------------------------------------------------
@@ -103,28 +84,6 @@ def off_plane_words(chain: str, far: str) -> str:
     )
 
 
-def joints_off_plane(rig: RigChain) -> float:
-    """Return the joints' largest distance off the plane in rest, as a part of the chain's reach."""
-    return rig.off_plane / rest_reach(rig)
-
-
 def rest_reach(rig: RigChain) -> float:
     """Return the length of a chain's bones in rest."""
-    return float(np.linalg.norm(np.diff(rest_joints(rig.pose_bones), axis=0), axis=1).sum())
-
-
-def heights_now(rig: RigChain) -> tuple[float, float]:
-    """Return the heights over the chain's plane, in rest space, of its tip and of its target as shown now.
-
-    No turn in the plane changes the tip's.
-    """
-    place = rig.target.matrix_world.translation
-    if rig.subtarget:
-        place = rig.target.matrix_world @ rig.target.pose.bones[rig.subtarget].head
-    above = rig.pose_bones[0].parent
-    held = rig.armature.matrix_world
-    if above is not None:
-        held = held @ above.matrix @ above.bone.matrix_local.inverted()
-    points = np.array([rest_joints(rig.pose_bones)[-1], held.inverted_safe() @ place])
-    tip, target = ((points - rig.plane.origin) @ rig.plane.normal).tolist()
-    return tip, target
+    return reach_of(rest_joints(rig.pose_bones))

@@ -6,25 +6,11 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ...core import Plane
 from ...core.inputs import Floats
-from ..chain.chain import bend_of, rest_joints
+from ..chain.chain import rest_joints
 
 # Sides whose part across the line is smaller than this have no direction: rest poses are 32 bits.
 _ALONG = 1e-6
-
-
-def angle_to_bend(settings: bpy.types.PropertyGroup, bones: Sequence[bpy.types.PoseBone]) -> float | None:
-    """Return the pole angle, radians, at which a chain bends towards its pole.
-
-    None where it is straight at rest, so that any angle does. Raises IK2DError for bones without a size.
-    """
-    joints = rest_joints([*bones])
-    plane = Plane.of_bend(joints)
-    if plane is None:
-        return None
-    sign = -1.0 if bend_of(settings) < 0.0 else 1.0
-    return angle_to_side(bones, sign * np.cross(joints[-1] - joints[0], plane.normal))
 
 
 def angle_to_side(bones: Sequence[bpy.types.PoseBone], side: Floats) -> float | None:

@@ -11,9 +11,11 @@ from ...core.inputs import Floats
 from ...core.words import say
 from ..animation.bone_channels import BoneRotation, rotation_property
 from ..chain.chain import RigChain
+from ..chain.hands import REST
 from ..chain.joints import CLOSE, EXACT, own_axis
+from ..scene.slide_locations import slide_channels
+from .bone_matrices import first_rotations
 from .channels import channels_of
-from .kinematics import first_rotations
 
 # X or Z alone turn the same in all orders; this one is Blender's first, and locks for neither.
 SINGLE_AXIS_MODE = 'XYZ'
@@ -101,6 +103,21 @@ def single_axis_notes(rig: RigChain) -> Iterator[str]:
 
 def _is_euler(bone: bpy.types.PoseBone) -> bool:
     return bone.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE')
+
+
+def channels_at_rest(rig: RigChain, single_axis: bool = False) -> list[BoneRotation]:
+    """Return the channels that a bake of a chain writes, with the values of the rest pose."""
+    count = len(rig.bones)
+    return [
+        *bone_rotations(rig, np.zeros((1, count)), single_axis),
+        *slide_channels(rig, np.zeros((1, count, 3))),
+        *(_hand_at_rest(rig.armature.pose.bones[name]) for name in (rig.hands.bones if rig.hands else ())),
+    ]
+
+
+def _hand_at_rest(bone: bpy.types.PoseBone) -> BoneRotation:
+    channels = rotation_property(bone.rotation_mode)
+    return BoneRotation(bone.name, channels, np.array([REST[channels]]))
 
 
 def _channels(bone: bpy.types.PoseBone, axis: Floats, turn: Floats, before: Floats | None) -> BoneRotation:

@@ -11,7 +11,7 @@ from bpy.utils import flip_name
 
 from ...core.inputs import Floats
 from ..chain.chain import bend_of, is_joined, rest_joints
-from ..chain.planes import FIRST_X, FIRST_Z, choose_plane, line_of
+from ..chain.planes import FIRST_X, FIRST_Z, choose_plane, line_of, reach_of
 
 # The front view of the armature: its right, its up and the way to the viewer, as columns.
 FRONT = np.array(((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0)))
@@ -131,7 +131,7 @@ def _axis(
 ) -> Floats:
     """Return a direction (3,) of the plane, across the line: of other bones, else of the view."""
     joints = rest_joints([*bones])
-    reach = float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
+    reach = reach_of(joints)
     parent = bones[0].parent
     if parent is not None:
         head, _ = _points([parent])

@@ -13,15 +13,9 @@ from ...core.swing.swing import spin_steps, turns_about, units
 from ..chain.chain import RigChain
 from ..chain.hands import orientations
 from ..scene.samples import ChainSamples
+from .bone_matrices import carried_by_swings, first_rotations, rotations_about
 from .channels import blended
-from .kinematics import (
-    Linkage,
-    carried_by_swings,
-    first_rotations,
-    read_linkage,
-    rest_to_pose,
-    rotations_about,
-)
+from .kinematics import Linkage, read_linkage, rest_to_pose
 
 # Directions of the target nearer than this angle (radians) to the one that leaves the plane open, and steps
 # of its spin from frame to frame above this, are worth a warning.

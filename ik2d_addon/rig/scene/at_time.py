@@ -12,7 +12,7 @@ from mathutils import Euler, Matrix, Quaternion, Vector
 from ..animation.bone_channels import rotation_property
 from ..animation.versions import existing_fcurves
 from ..chain.dependencies import Node, parents
-from .by_curves import bones_of, is_placing
+from .by_curves import bones_by_object, is_placing
 
 # F-Curves of an object, and those of them that set values of a channel: (index, number in the list).
 Curves = Sequence[bpy.types.FCurve]
@@ -29,7 +29,7 @@ class PlacesAtTime:
         self._known: dict[bpy.types.Object, list[bpy.types.FCurve]] = {}
         self._curves: dict[bpy.types.Object, list[bpy.types.FCurve]] = {}
         self._moving: dict[Node, Callable[[Curves, float], Matrix]] = {}
-        for ob, bones in bones_of(nodes).items():
+        for ob, bones in bones_by_object(nodes).items():
             self._known[ob] = list(existing_fcurves(ob))
             animated = _animated(ob, bones, self._known[ob])
             for owner in (ob, *(ob.pose.bones[name] for name in bones)):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ...core.affine import repeated
 from ...core.inputs import Floats
 from ..chain.chain import RigChain, rest_joints
+from ..chain.planes import reach_of
 from .record import has_turning_targets
 from .sampler import Sampler, Sampling, sample_steps
 from .samples import ChainSamples
@@ -155,7 +156,7 @@ def _without_poses(samples: ChainSamples) -> ChainSamples:
 def _sizes(chain: RigChain, samples: ChainSamples) -> tuple[float, float]:
     """Return the chain's reach in the world, and how far it goes from the bone above it, in pose space."""
     joints = rest_joints(chain.pose_bones)
-    length = float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
+    length = reach_of(joints)
     above = chain.pose_bones[0].parent
     off = joints[0] - np.array(above.bone.head_local if above else (0.0, 0.0, 0.0))
     scale = float(np.linalg.norm(np.nan_to_num(samples.world[:, :3, :3]), axis=1).max())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -73,7 +73,7 @@ def hindrance(armature: bpy.types.Object, bones: Iterable[str], targets: Iterabl
 
     Anything counts that is not known to be computed exactly as by Blender.
     """
-    for ob, on_way in bones_of(nodes_on_way(armature, bones, targets)).items():
+    for ob, on_way in bones_by_object(nodes_on_way(armature, bones, targets)).items():
         for found in (*_object_hindrances(ob), *_bone_hindrances(ob, on_way), *_animated(ob, on_way)):
             return f"'{ob.name}' {found}"
     return ""
@@ -139,7 +139,7 @@ def nodes_on_way(armature: bpy.types.Object, bones: Iterable[str], targets: Iter
     return walk([(armature, ""), *((armature, bone) for bone in bones), *targets], parents)
 
 
-def bones_of(nodes: Iterable[Node]) -> dict[bpy.types.Object, set[str]]:
+def bones_by_object(nodes: Iterable[Node]) -> dict[bpy.types.Object, set[str]]:
     """Return the objects among nodes, each with the names of its bones there."""
     found: dict[bpy.types.Object, set[str]] = {}
     for ob, bone in nodes:
@@ -208,10 +208,10 @@ def _has_animation(data: bpy.types.Armature, names: set[str]) -> bool:
     if animation is None:
         return False
     curves = (*versions.existing_fcurves(data), *animation.drivers)
-    return len(animation.nla_tracks) > 0 or any(_rules(curve.data_path, names) for curve in curves)
+    return len(animation.nla_tracks) > 0 or any(_may_move(curve.data_path, names) for curve in curves)
 
 
-def _rules(path: str, names: set[str]) -> bool:
+def _may_move(path: str, names: set[str]) -> bool:
     """Return whether a channel of an armature's data may move some bones: not by how other bones look."""
     found = _OF_DATA.fullmatch(path)
     if not found:
@@ -227,7 +227,7 @@ def _animated(ob: bpy.types.Object, bones: set[str]) -> Iterator[str]:
         return
     if len(animation.nla_tracks) or animation.use_tweak_mode:
         yield "has NLA strips"
-    if not _is_plain(animation.action):
+    if not versions.is_plain(animation.action):
         yield "has an action with layers"
     for driver in animation.drivers:
         if not driver.mute and _kind(driver.data_path, bones) != _ASIDE:
@@ -241,14 +241,6 @@ def _animated(ob: bpy.types.Object, bones: set[str]) -> Iterator[str]:
 def _is_known(curve: bpy.types.FCurve) -> bool:
     """Return whether an F-Curve has keys, or nothing at all."""
     return len(curve.keyframe_points) > 0 or not (len(curve.modifiers) or len(curve.sampled_points))
-
-
-def _is_plain(action: bpy.types.Action | None) -> bool:
-    """Return whether an action has at most one layer, which plays at full influence."""
-    layers: Sequence[Any] = getattr(action, "layers", ())  # of 4.4 and later
-    return len(layers) == 0 or (
-        len(layers) == 1 and len(layers[0].strips) <= 1 and getattr(layers[0], "influence", 1.0) == 1.0
-    )
 
 
 _PLACES, _ASIDE, _UNKNOWN = "places", "aside", "unknown"
@@ -282,7 +274,7 @@ class _Places:
         self._frames = frames
         self.curves = {
             (ob, curve.data_path, curve.array_index): curve
-            for ob, on_way in bones_of(nodes).items()
+            for ob, on_way in bones_by_object(nodes).items()
             for curve in versions.existing_fcurves(ob)
             if is_placing(ob, curve, on_way)
         }

@@ -13,7 +13,7 @@ _ADDON = __package__[: __package__.rindex("ik2d_addon") + len("ik2d_addon")]
 _SIMULATIONS = {'CLOTH', 'SOFT_BODY', 'FLUID', 'DYNAMIC_PAINT', 'PARTICLE_SYSTEM', 'NODES'}
 
 
-def doubt(scene: bpy.types.Scene, armature: bpy.types.Object, others: Sequence[bpy.types.Object]) -> str:
+def doubt(armature: bpy.types.Object, others: Sequence[bpy.types.Object]) -> str:
     """Return why a scene of our own might evaluate otherwise than the user's; "" for no reason."""
     if any(_handlers()):
         return "the file or an add-on runs code on frame changes"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...core.affine import thinned
 from ...core.inputs import Floats
+from ...core.solution import drained
 from ..animation import versions
 from ..chain.chain import RigChain, values_of
 from ..chain.native_state import sampled_controls, with_foot_controls
@@ -29,7 +30,7 @@ from .record import (
     settings_animated,
     settings_of,
 )
-from .samples import ChainSamples, finished, refuse_unsolvable
+from .samples import ChainSamples, refuse_unsolvable
 
 # The largest difference by 32-bit arithmetic in another order, as a part of the extent compared.
 _SAME = 1e-5
@@ -61,7 +62,7 @@ def sample_now(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> Sampling:
         recording = record_stepping(
             scene, chains, probes[: len(targets)], [scene.frame_float], lambda _: layer.update()
         )
-        record = finished(recording)
+        record = drained(recording)
     return _sampling(chains, record, np.zeros(1, np.intp), [scene.frame_float], "", checked=True)
 
 
@@ -97,8 +98,8 @@ def sample_alone(
 ) -> Sampling | None:
     """Return the Sampling of `sample_steps`; None where the user's scene would have to be stepped."""
     with Sampler(scene, chains) as sampler:
-        finished(sampler.compare())
-        return None if sampler.full_scene else finished(sample_steps(sampler, chains, times, extra))
+        drained(sampler.compare())
+        return None if sampler.full_scene else drained(sample_steps(sampler, chains, times, extra))
 
 
 def watch(
@@ -116,7 +117,7 @@ def watch(
     """
     tell = None if progress is None else lambda done: progress(min(1.0, done / len(times)))
     with Sampler(scene, chains, targets) as sampler:
-        record = finished(sampler.record(chains, times, STEP, targets), tell)
+        record = drained(sampler.record(chains, times, STEP, targets), tell)
     poses = {name: record.poses[:, row].astype(np.float64) for name, row in record.bones.items()}
     return record.world, record.places, poses
 
@@ -202,7 +203,7 @@ class Sampler:
         if self._why is not None:
             return
         armature = self._chains[0].armature
-        self._why = own_scene.doubt(self.scene, armature, [target for target, _ in self._targets])
+        self._why = own_scene.doubt(armature, [target for target, _ in self._targets])
         if self._why:
             return
         own = self._own = self._left.enter_context(own_scene.isolated(self.scene, armature))
@@ -243,7 +244,7 @@ class Sampler:
             record = yield from record_by_curves(self._own, chains, targets, times)
             if record is not None:
                 looked = np.unique(np.linspace(0, len(times) - 1, LOOKS).round().astype(np.intp)).tolist()
-                seen = finished(record_stepping(self._own, chains, probes, [times[row] for row in looked]))
+                seen = drained(record_stepping(self._own, chains, probes, [times[row] for row in looked]))
                 stepped = difference_of(chains, targets, record.at(looked), seen)
                 if not stepped:
                     yield len(times)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The samples of a chain over frames, as arrays."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +12,6 @@ from ...core.affine import Frames, are_finite, is_constant, product, unrepeated
 from ...core.inputs import Floats
 from ...core.words import say
 from ..chain.chain import RigChain
-
-_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,18 +69,6 @@ class ChainSamples(Frames):
             if values is not None:
                 settings[:, column] = values
         return replace(self, settings=settings)
-
-
-def finished(steps: Generator[Any, None, _Result], tell: Callable[[Any], None] | None = None) -> _Result:
-    """Run steps to their end and return the result. tell: called with what each step yields."""
-    while True:
-        try:
-            step = next(steps)
-            if tell is not None:
-                tell(step)
-        except StopIteration as finished:
-            result: _Result = finished.value
-            return result
 
 
 def solvable(chain: RigChain, samples: ChainSamples) -> NDArray[np.bool_]:

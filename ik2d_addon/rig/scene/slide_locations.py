@@ -120,7 +120,7 @@ def _base(rig: RigChain, bone: int, channel: int) -> float:
     return float(rig.pose_bones[bone].location[channel])
 
 
-def put_back(armature: bpy.types.Object, bones: Sequence[str]) -> None:
+def put_slides_back(armature: bpy.types.Object, bones: Sequence[str]) -> None:
     """Restore bones' locations before slides were added, except channels that still have keys."""
     kept = {(curve.data_path, curve.array_index) for curve in versions.existing_fcurves(armature)}
     for joint in list(slid_joints(armature)):

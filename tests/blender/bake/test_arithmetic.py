@@ -107,7 +107,7 @@ def test_a_tip_elsewhere_is_a_disagreement():
     add_chain(armature, "shin", target)
     (rig,), _ = read_rigs(armature, None, [1, 30], False)
     with pipeline.Sampler(bpy.context.scene, [rig]) as sampler:
-        samples = pipeline.finished(pipeline.sample_steps(sampler, [rig], [1, 15, 30])).chains[0]
+        samples = pipeline.drained(pipeline.sample_steps(sampler, [rig], [1, 15, 30])).chains[0]
     there = arithmetic.Expected(np.array([1.0, 15.0, 30.0]), [samples])
     reach = sum(bone.bone.length for bone in rig.pose_bones)
     assert there.agrees([0, 2], [samples.at([0, 2])], [reach])

@@ -4,14 +4,13 @@
 import bpy
 import numpy as np
 import pytest
+from hanging_chains import add_two, poses, worst
 from rigs import (
     add_armature,
     add_chain,
     add_leg,
     add_target,
     animation_of,
-    evaluated_place,
-    evaluated_tip,
     every_bit_of_animation,
     leg_with_target,
 )
@@ -21,35 +20,6 @@ from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.scene import sampler
 
 PLAYED_BACK = 1e-5  # of two units' reach
-
-
-def add_two(order=("lower", "upper")):
-    """Add an arm on a crane, two chains one of which hangs on the other, in the order given."""
-    armature = add_armature(
-        {
-            "boom": ((0, 0, 0), (0, 1, 1), "", 0.4),
-            "upper": ((0, 1, 1), (0, 2.2, 0.8), "boom", 0.0),
-            "fore": ((0, 2.2, 0.8), (0, 2.4, 0.2), "upper", 0.2),
-            "lower": ((0, 2.4, 0.2), (0, 2.2, -0.4), "fore", -0.3),
-        }
-    )
-    targets = {
-        "upper": add_target({1: (0, 2.0, 0.8), 12: (0, 1.2, 1.8)}, "Upper's"),
-        "lower": add_target({1: (0, 2.2, -0.2), 12: (0, 1.4, 0.9)}, "Lower's"),
-    }
-    for name in order:
-        add_chain(armature, name, targets[name])
-    return armature
-
-
-def worst(armature, frame=None):
-    """Return how far the furthest evaluated tip is from its target."""
-    if frame is not None:
-        bpy.context.scene.frame_set(frame)
-    return max(
-        (evaluated_tip(armature, chain.tip) - evaluated_place(chain.target, chain.subtarget)).length
-        for chain in armature.ik2d.chains
-    )
 
 
 # --- Arguments ------------------------------------------------------------------------------------
@@ -155,43 +125,7 @@ def test_chains_are_reported_as_given_and_solved_as_they_hang(order):
     assert len(bpy.data.actions) == 3  # the rig's and the targets'
 
 
-def test_solving_one_frame_follows_what_hangs_on_what():
-    armature = add_two()
-    bpy.context.scene.frame_set(5)
-    report = solve(armature)
-    assert [chain.name for chain in report.chains] == ["lower", "upper"]
-    assert report.verb == "Solved" and report.chains[0].frames.tolist() == [5]
-    assert report.all_reached and armature.animation_data is None
-    assert worst(armature) < PLAYED_BACK * 3
-
-
-def test_a_subframe_is_solved_and_reported_as_it_is():
-    armature, target = leg_with_target()
-    bpy.context.scene.frame_set(5, subframe=0.5)
-    told = solve(armature, ["shin"]).chains[0]
-    assert told.frames.tolist() == [5.5] and told.reached
-    assert worst(armature) < PLAYED_BACK * 2
-    target.parent = add_target({1: (0, 0, -9)}, "Holder")
-    assert solve(armature).sentence().endswith(" at frame 5.5")
-    bpy.context.scene.frame_set(5)
-    assert solve(armature).sentence().endswith(" at frame 5")
-
-
 # --- All or nothing -------------------------------------------------------------------------------
-
-
-def poses(armature):
-    return [tuple(bone.rotation_quaternion) for bone in armature.pose.bones]
-
-
-def test_a_solve_that_fails_in_its_second_round_puts_the_first_back():
-    armature = add_two(("upper", "lower"))
-    armature.ik2d.chains[1].target.animation_data_clear()
-    armature.ik2d.chains[1].target.location.y = float("nan")
-    before = poses(armature)
-    with pytest.raises(IK2DError, match="has no finite position"):
-        solve(armature)
-    assert poses(armature) == before
 
 
 @pytest.mark.slow

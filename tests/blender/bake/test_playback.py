@@ -9,7 +9,7 @@ import pytest
 from mathutils import Vector
 from rigs import add_armature, add_chain, add_target, evaluated_place, evaluated_tip, leg_with_target
 
-from ik2d_addon.bake import BakeOptions, bake, pipeline, playback
+from ik2d_addon.bake import BakeOptions, bake, now, pipeline, playback
 from ik2d_addon.bake.keys.keying import KeyPlan
 from ik2d_addon.bake.pipeline import play_back
 from ik2d_addon.bake.playback import NOT_PLAYED
@@ -227,7 +227,7 @@ def test_each_chains_distance_is_blenders_at_each_time():
 def test_now_is_the_time_that_the_scene_shows():
     rigs = two_chains()
     bpy.context.scene.frame_set(4, subframe=0.25)
-    played = pipeline._look_now(bpy.context.scene, [keyed(1, rig) for rig in rigs])
+    played = now._look_now(bpy.context.scene, [keyed(1, rig) for rig in rigs])
     for rig, result in zip(rigs, played, strict=True):
         assert result.times.tolist() == [4.25]
         assert result.distance.tolist() == pytest.approx([distance_now(rig).length], abs=1e-5)

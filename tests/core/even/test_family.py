@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik2d_addon.core.even.family import Family, cumulated, summed
+from ik2d_addon.core.even.family import Family, cumulated, summed_across
 from ik2d_addon.core.even.joined import joined
 from ik2d_addon.core.even.search import family_of
 
@@ -54,5 +54,5 @@ def test_a_mirrored_family_bends_to_the_other_side():
 
 def test_sums_do_not_depend_on_how_many_rows_there_are():
     rows = np.random.default_rng(1).normal(size=(50, 33))
-    assert np.array_equal(summed(rows)[7:8], summed(rows[7:8]))
+    assert np.array_equal(summed_across(rows)[7:8], summed_across(rows[7:8]))
     assert np.array_equal(cumulated(rows)[:, 1:], np.cumsum(rows, axis=1))

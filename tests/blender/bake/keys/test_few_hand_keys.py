@@ -8,11 +8,11 @@ from rigs import add_armature, add_chain, add_target
 
 from ik2d_addon.bake.keys.few_hand_keys import TurnCubics, hand_bounds, played_at
 from ik2d_addon.bake.keys.keying import KeyPlan, fewest, handles_of, keyed_at
+from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.animation.bone_channels import BoneRotation, matrices
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.pose.hand_rotations import angles_between
 from ik2d_addon.rig.scene.sampler import sample_steps
-from ik2d_addon.rig.scene.samples import finished
 
 TIMES = np.arange(0.0, 40.5, 0.5)
 
@@ -31,7 +31,7 @@ def swaying(mode: str) -> np.ndarray:
 def test_what_is_played_stays_within_the_angle(mode, bound):
     channels = swaying(mode)
     candidates = list(range(0, len(TIMES), 2))
-    rows, slopes = finished(fewest(TurnCubics(TIMES, channels, mode), candidates, bound))
+    rows, slopes = drained(fewest(TurnCubics(TIMES, channels, mode), candidates, bound))
     assert 3 < len(rows) < len(candidates) / 2
     plan = KeyPlan(TIMES[::2].tolist(), TIMES.tolist(), bound)
     rotation = keyed_at(BoneRotation("hand", "", channels), plan, rows)
@@ -45,7 +45,7 @@ def test_what_is_played_stays_within_the_angle(mode, bound):
 
 def test_a_smaller_angle_takes_more_keys():
     cubics, candidates = TurnCubics(TIMES, swaying('XYZ'), 'XYZ'), list(range(len(TIMES)))
-    counts = [len(finished(fewest(cubics, candidates, bound))[0]) for bound in (0.1, 0.01, 0.001)]
+    counts = [len(drained(fewest(cubics, candidates, bound))[0]) for bound in (0.1, 0.01, 0.001)]
     assert counts == sorted(counts) and counts[0] < counts[-1]
 
 
@@ -65,7 +65,7 @@ def test_all_that_turns_with_a_hand_counts_for_its_angle():
 
     def angle():
         rig = read_chain(armature, armature.ik2d.chains[0])
-        (samples,) = finished(sample_steps(bpy.context.scene, [rig], [1])).chains
+        (samples,) = drained(sample_steps(bpy.context.scene, [rig], [1])).chains
         assert hand_bounds(rig, samples, np.full((1, 2), 1.5), 0.01) == {
             "hand": pytest.approx(hand_bounds(rig, samples, None, 0.01)["hand"] / 1.5)
         }

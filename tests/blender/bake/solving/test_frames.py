@@ -17,6 +17,7 @@ from rigs import (
     played_back_errors,
     stretching_arm,
 )
+from tentacles import add_tentacle, at_targets, sampled
 
 from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.bake.solving import frames as solving
@@ -24,25 +25,13 @@ from ik2d_addon.bake.solving import problem
 from ik2d_addon.bake.solving.frames import solve_chain
 from ik2d_addon.bake.solving.problem import Problem
 from ik2d_addon.core import IK2DError, Status
+from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.pose.kinematics import read_linkage
-from ik2d_addon.rig.scene.sampler import sample_now, sample_steps
-from ik2d_addon.rig.scene.samples import finished
+from ik2d_addon.rig.scene.sampler import sample_steps
 
 PLAYED_BACK = 1e-5  # of reach
-
-
-def add_tentacle(count, length=0.5, side=0.0, **settings):
-    """Add a chain of bones along +Y from the origin that bends about X, straight or to a side by an angle."""
-    bones, head = {}, np.zeros(3)
-    for i in range(count):
-        angle = i * side
-        tail = head + length * np.array([0.0, math.cos(angle), math.sin(angle)])
-        bones[f"t{i}"] = (tuple(head), tuple(tail), f"t{i - 1}" if i else "", 0.0)
-        head = tail
-    armature = add_armature(bones)
-    return armature, add_chain(armature, f"t{count - 1}", add_target({}), bone_count=0, **settings)
 
 
 def circle(target, turns, frames, radius, center=(0.0, 0.0)):
@@ -67,27 +56,10 @@ def angles(joints):
     return np.diff(headings, prepend=0.0)
 
 
-def sampled(armature):
-    """Return the chain and its samples as the rig stands, on one frame."""
-    bpy.context.view_layer.update()
-    rig = read_chain(armature, armature.ik2d.chains[0])
-    return rig, sample_now(bpy.context.scene, [rig]).chains[0]
-
-
-def at_targets(samples, targets, **changes):
-    """Return the samples on as many frames as there are targets (frames, 3)."""
-    repeated = {
-        name: np.repeat(getattr(samples, name), len(targets), axis=0)
-        for name in ("world", "parent", "bases", "tips", "settings")
-        if getattr(samples, name) is not None
-    }
-    return replace(samples, **{**repeated, "targets": np.array(targets, float), **changes})
-
-
 def solved(rig, samples, *more, **settings):
     """Solve a chain on all sampled frames, numbered from 1 on."""
     times = list(range(1, 1 + len(samples.targets)))
-    return finished(solve_chain(rig, samples, times, *more, **settings))
+    return drained(solve_chain(rig, samples, times, *more, **settings))
 
 
 # --- Settings that reach the solver ---------------------------------------------------------------
@@ -417,59 +389,6 @@ def test_heights_over_the_plane_are_kept():
     assert found.joints_off_plane == pytest.approx(0.6, abs=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_aiming_again_takes_up_what_blenders_kinematics_differ_by(monkeypatch, seed):
-    """Rest matrices of 32 bits are not quite orthonormal: the first solve misses by some 1e-7 to 1e-5."""
-    chance = np.random.default_rng(seed)
-    knee, foot = 10.0 ** -chance.uniform(2, 4, 2)
-    armature = add_armature(
-        {
-            "a": ((0, 0, 0), (knee, 0, -1), "", chance.uniform(-3, 3)),
-            "b": ((knee, 0, -1), (foot, 0, -2), "a", chance.uniform(-3, 3)),
-        }
-    )
-    add_chain(armature, "b", add_target({}), plane='Y')
-    rig, samples = sampled(armature)
-    path = np.array([(1.0 + 0.1 * i, 0, -1.2 + 0.2 * i) for i in range(5)])
-    asked = Problem.of(rig, at_targets(samples, path))
-
-    def missed():
-        turns = finished(solving._aimed(asked, solving.Asked(asked.rig, None, range(5)), None)).turns
-        return np.linalg.norm(asked.linkage.tips(turns) - asked.targets, axis=1).max()
-
-    assert missed() <= solving.FINE * 2.0
-    assert (solving.FINE, solving.CORRECTIONS) == (1e-8, 2)
-    monkeypatch.setattr(solving, "CORRECTIONS", 0)
-    assert missed() > solving.FINE * 2.0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("solver", ['TWO_BONE', 'EVEN', 'CCD'])
-def test_only_frames_that_no_small_turns_mend_are_solved_again(monkeypatch, solver):
-    """Next to full reach small turns move the tip hardly any further; everywhere else they do."""
-    armature, _ = add_tentacle(2, side=0.4, solver=solver)
-    rig, samples = sampled(armature)
-    reach = Problem.of(rig, samples).lengths[0].sum()
-    places = [(0, 0.5, 0.5), (0, (1.0 - 1e-11) * reach, 0.0), (0, 0.7, 0.1)]
-    asked = Problem.of(rig, at_targets(samples, places))
-    asked = replace(asked, targets=asked.targets * (1.0 - 1e-11))
-    frames = []
-    again = Problem.again
-
-    def counted(self, targets, start, rows):
-        frames.append(rows.tolist())
-        return again(self, targets, start, rows)
-
-    monkeypatch.setattr(Problem, "again", counted)
-    off = 1e-6 * np.array([[1.0, 1.0], [1.0, 0.0], [-1.0, 1.0]])
-    joints = Problem.joints
-    monkeypatch.setattr(Problem, "joints", lambda self, *of: joints(self, *of) + off[:, None])
-    aimed = finished(solving._aimed(asked, solving.Asked(asked.rig, None, range(3)), None))
-    assert frames and all(rows == [1] for rows in frames)
-    tips = asked.linkage.tips(aimed.turns) + off
-    assert np.linalg.norm(tips - asked.targets, axis=1)[[0, 2]].max() < 1e-8
-
-
 def test_frames_out_of_reach_are_not_aimed_again():
     armature, _ = add_tentacle(2, side=0.4)
     rig, samples = sampled(armature)
@@ -586,14 +505,14 @@ def several_legs(seed, count=7):
 @pytest.mark.parametrize("seed", range(3))
 def test_chains_of_one_kind_are_solved_as_each_alone(seed, monkeypatch):
     rigs, frames = several_legs(seed), list(range(1, 21))
-    samples = finished(sample_steps(bpy.context.scene, rigs, frames)).chains
+    samples = drained(sample_steps(bpy.context.scene, rigs, frames)).chains
     asked = [solving.Asked(rig, own, frames) for rig, own in zip(rigs, samples, strict=True)]
     joined, real = [], Problem.joined
     monkeypatch.setattr(Problem, "joined", lambda problems: joined.append(len(problems)) or real(problems))
-    together = finished(solving.solve_chains(asked))
+    together = drained(solving.solve_chains(asked))
     assert joined == [7]
     for one, rig, own in zip(together, rigs, samples, strict=True):
-        alone = finished(solving.solve_chain(rig, own, frames))
+        alone = drained(solving.solve_chain(rig, own, frames))
         for name in ("turns", "angles", "distance", "residual", "off_plane"):
             assert getattr(one, name).tolist() == getattr(alone, name).tolist(), name
         assert one.solution.status.tolist() == alone.solution.status.tolist()
@@ -603,20 +522,20 @@ def test_chains_of_one_kind_are_solved_as_each_alone(seed, monkeypatch):
 
 def test_many_frames_of_one_kind_are_solved_in_parts(monkeypatch):
     rigs, frames = several_legs(0), list(range(1, 21))
-    samples = finished(sample_steps(bpy.context.scene, rigs, frames)).chains
+    samples = drained(sample_steps(bpy.context.scene, rigs, frames)).chains
     asked = [solving.Asked(rig, own, frames) for rig, own in zip(rigs, samples, strict=True)]
     joined, real = [], Problem.joined
     monkeypatch.setattr(Problem, "joined", lambda problems: joined.append(len(problems)) or real(problems))
     monkeypatch.setattr(solving, "_TOGETHER", 60)
-    together = finished(solving.solve_chains(asked))
+    together = drained(solving.solve_chains(asked))
     assert joined == [3, 3]  # and one alone
     for one, rig, own in zip(together, rigs, samples, strict=True):
-        assert one.turns.tolist() == finished(solving.solve_chain(rig, own, frames)).turns.tolist()
+        assert one.turns.tolist() == drained(solving.solve_chain(rig, own, frames)).turns.tolist()
 
 
 def test_an_error_names_the_chain_among_several(monkeypatch):
     rigs, frames = several_legs(0, 3), [1, 2]
-    samples = list(finished(sample_steps(bpy.context.scene, rigs, frames)).chains)
+    samples = list(drained(sample_steps(bpy.context.scene, rigs, frames)).chains)
     asked = [solving.Asked(rig, own, frames) for rig, own in zip(rigs, samples, strict=True)]
     real = Problem.of
 
@@ -627,4 +546,4 @@ def test_an_error_names_the_chain_among_several(monkeypatch):
 
     monkeypatch.setattr(Problem, "of", failing)
     with pytest.raises(IK2DError, match=f"Chain '{rigs[1].name}' cannot be solved: no"):
-        finished(solving.solve_chains(asked))
+        drained(solving.solve_chains(asked))

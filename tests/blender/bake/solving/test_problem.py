@@ -10,10 +10,10 @@ from rigs import add_armature, add_chain, add_leg, add_target, crane_with_target
 
 from ik2d_addon.bake.solving import problem
 from ik2d_addon.bake.solving.problem import Problem
+from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.pose.keyed_pose import KeyedPose, NeighborPoses
 from ik2d_addon.rig.scene.sampler import sample_steps
-from ik2d_addon.rig.scene.samples import finished
 
 
 @pytest.mark.parametrize("inherit", ('NONE', 'ALIGNED'))
@@ -21,7 +21,7 @@ def test_evenly_stretched_frames_are_one_chain_to_the_solver(inherit):
     keys = {1: (0, 1.2, 0.5), 40: (0, 2.6, 1.2)}
     armature, chain = stretching_arm(inherit, (0.2,) * 10, keys, softness=0.1)
     rig = read_chain(armature, chain)
-    samples = finished(sample_steps(bpy.context.scene, [rig], range(1, 41))).chains[0]
+    samples = drained(sample_steps(bpy.context.scene, [rig], range(1, 41))).chains[0]
     asked = Problem.of(rig, samples)
     assert asked.is_constant and not asked.may_fall_short
     assert not np.ptp(asked.lengths, axis=0).any() and not np.ptp(asked.unturned, axis=0).any()
@@ -33,7 +33,7 @@ def test_evenly_stretched_frames_are_one_chain_to_the_solver(inherit):
 def test_lengths_that_hardly_change_are_one(monkeypatch, part, one_by_one):
     armature = add_leg()
     rig = read_chain(armature, add_chain(armature, "shin", add_target({1: (0, -0.3, 0.6)})))
-    samples = finished(sample_steps(bpy.context.scene, [rig], range(1, 4))).chains[0]
+    samples = drained(sample_steps(bpy.context.scene, [rig], range(1, 4))).chains[0]
     calls = []
     at_once = problem.solved_steps
 
@@ -48,7 +48,7 @@ def test_lengths_that_hardly_change_are_one(monkeypatch, part, one_by_one):
     turned = plain.unturned + [[0, 0], [0, part], [0, 0]]
     for changes in ({"lengths": wider}, {"lengths": wider[:, ::-1]}, {"unturned": turned}):
         calls.clear()
-        solution = finished(replace(plain, **changes).all(None))
+        solution = drained(replace(plain, **changes).all(None))
         assert calls == ([1, 1, 1] if one_by_one else [3])
         assert solution.angles.shape == (3, 2) and solution.status.shape == (3,)
 
@@ -65,7 +65,7 @@ def asked_of_five() -> Problem:
         head = tail
     armature = add_armature(bones)
     rig = read_chain(armature, add_chain(armature, "b4", add_target({}), bone_count=0))
-    return Problem.of(rig, finished(sample_steps(bpy.context.scene, [rig], range(1, 4))).chains[0])
+    return Problem.of(rig, drained(sample_steps(bpy.context.scene, [rig], range(1, 4))).chains[0])
 
 
 def test_small_turns_move_the_tip_by_what_it_missed_and_are_the_least():
@@ -106,7 +106,7 @@ def test_joints_with_limits_are_left_to_the_solver():
 def test_the_slides_before_the_frames_are_gone_on_from():
     armature, chain = crane_with_target(drop=0.1, solver='CCD')
     rig = read_chain(armature, chain)
-    samples = finished(sample_steps(bpy.context.scene, [rig], range(1, 3))).chains[0]
+    samples = drained(sample_steps(bpy.context.scene, [rig], range(1, 3))).chains[0]
     slid = rig.slides.ranges.mean(axis=1)
     before = KeyedPose(0.0, np.full(len(rig.bones), 0.1), {}, slid)
     start = Problem.of(rig, samples, NeighborPoses(before)).start

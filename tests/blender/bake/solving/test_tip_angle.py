@@ -8,9 +8,9 @@ from rigs import add_armature, add_chain, add_target
 
 from ik2d_addon.bake.solving import tip_angle
 from ik2d_addon.bake.solving.frames import solve_chain
+from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene.sampler import sample_steps
-from ik2d_addon.rig.scene.samples import finished
 
 TIMES = [float(frame) for frame in range(1, 13)]
 
@@ -31,8 +31,8 @@ def solved(keyed_location: bool = False):
             bone.location = (0, moved, 0)
             bone.keyframe_insert("location", frame=frame)
     rig = read_chain(armature, chain)
-    (samples,) = finished(sample_steps(bpy.context.scene, [rig], TIMES)).chains
-    return finished(solve_chain(rig, samples, TIMES))
+    (samples,) = drained(sample_steps(bpy.context.scene, [rig], TIMES)).chains
+    return drained(solve_chain(rig, samples, TIMES))
 
 
 def test_blocks_of_frames_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,10 +14,10 @@ from ik2d_addon.core import IK2DError
 from ik2d_addon.features.doctor import fixes, rest_fixes
 from ik2d_addon.features.doctor import operators as drawn
 from ik2d_addon.features.doctor.fixes import mend
+from ik2d_addon.features.doctor.planes import heights_now, joints_off_plane
 from ik2d_addon.features.native import make_native
 from ik2d_addon.rig.animation.versions import existing_fcurves, sharing_channels
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.pose.measures import heights_now, joints_off_plane
 from ik2d_addon.ui.settings.chain_list import flip
 
 SAMPLES = sorted((Path(__file__).parents[4] / "sample_scenes").glob("*.blend"))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Actions, slots and channels as every Blender version has them."""
 
+from types import SimpleNamespace
+
 import bpy
 import pytest
 from rigs import add_leg, every_bit_of_animation, is_selected
@@ -14,6 +16,7 @@ from ik2d_addon.rig.animation.versions import (
     existing_fcurves,
     has_curves,
     heeds_muted_groups,
+    is_plain,
     place_of,
     playing_strips,
     plays,
@@ -107,6 +110,20 @@ def test_an_action_has_curves_of_whichever_slot():
     bag.fcurves.clear()
     assert not has_curves(action)
     assert not has_curves(bpy.data.actions.new("Empty"))
+
+
+def test_an_action_is_plain_with_one_layer_at_most_that_has_one_strip():
+    assert is_plain(None) and is_plain(bpy.data.actions.new("Empty"))
+    assert is_plain(keyed_leg().animation_data.action)
+    if SLOTS:  # no Blender so far makes such actions
+        strips = [object()]
+        for layers, plain in (
+            ([SimpleNamespace(strips=strips)], True),
+            ([SimpleNamespace(strips=strips, influence=0.5)], False),
+            ([SimpleNamespace(strips=2 * strips)], False),
+            (2 * [SimpleNamespace(strips=strips)], False),
+        ):
+            assert is_plain(SimpleNamespace(layers=layers)) == plain
 
 
 @pytest.mark.parametrize("fails", [False, True])

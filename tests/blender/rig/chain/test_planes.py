@@ -18,6 +18,7 @@ from ik2d_addon.rig.chain.planes import (
     line_of,
     plane_through,
     pole_side,
+    reach_of,
     read_swing,
     swing_note,
 )
@@ -367,3 +368,8 @@ def test_words_for_planes_are_different():
     fixed = [planes.BEND, planes.HINGES, planes.FIRST_X, planes.FIRST_Z, planes.TARGET, planes.CUSTOM]
     words = [*fixed, *FOLLOWING.values()]
     assert len(set(words)) == 9 and planes.TARGET == "through the target's path"
+
+
+def test_a_chains_reach_is_the_length_of_its_bones():
+    assert reach_of(np.array([(1, 1, 1), (1, 4, 5), (1, 4, 7)], np.float64)) == 7.0
+    assert reach_of(STRAIGHT[:1]) == 0.0

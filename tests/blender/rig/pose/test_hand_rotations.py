@@ -9,13 +9,13 @@ from rigs import add_armature, add_chain, add_target
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.bone_channels import matrices
 from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.pose.bone_matrices import rotations_of
 from ik2d_addon.rig.pose.hand_rotations import (
     angles_between,
     own_turns,
     own_turns_now,
     turned_hands,
 )
-from ik2d_addon.rig.pose.kinematics import rotations_of
 from ik2d_addon.rig.scene.sampler import sample_now
 
 EULERS = ['XYZ', 'XZY', 'YXZ', 'YZX', 'ZXY', 'ZYX']

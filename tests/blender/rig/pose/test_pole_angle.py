@@ -1,57 +1,28 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pole angle at which a chain bends towards its pole."""
+"""The pole angle at which a side of a chain faces its pole."""
 
-import bpy
 import numpy as np
 import pytest
-from rigs import add_armature, add_chain, add_target
+from rigs import add_leg
 
-from ik2d_addon.bake import solve
-from ik2d_addon.rig.chain.chain import chain_bones
-from ik2d_addon.rig.pose.pole_angle import angle_to_bend, angle_to_side
-
-
-def bent(rng, count=2, straight=False):
-    """Add a limb of some bones with any rolls, and a chain with a target and a pole anywhere about it."""
-    bones, place, heading = {}, rng.normal(size=3), 0.3
-    across = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    for i in range(count):
-        heading += 0.0 if straight else rng.uniform(0.2, 0.6)
-        tail = place + rng.uniform(0.6, 1.4) * across @ (np.cos(heading), np.sin(heading), 0.0)
-        bones[f"b{i}"] = (tuple(place), tuple(tail), f"b{i - 1}" if i else "", rng.uniform(-3.0, 3.0))
-        place = tail
-    armature = add_armature(bones)
-    chain = add_chain(armature, f"b{count - 1}", add_target({}), count, plane='POLE')
-    chain.pole = add_target({}, "Pole")
-    root = np.array(bones["b0"][0])
-    chain.target.location = root + 0.7 * rng.normal(size=3)
-    chain.pole.location = root + 3.0 * rng.normal(size=3)
-    return armature, chain, root
+from ik2d_addon.rig.chain.chain import chain_bones, rest_joints
+from ik2d_addon.rig.chain.planes import pole_side
+from ik2d_addon.rig.pose.pole_angle import angle_to_side
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("bend", ['POSITIVE', 'NEGATIVE'])
-def test_the_knee_is_in_the_half_plane_of_target_and_pole(seed, bend):
-    rng = np.random.default_rng(seed)
-    armature, chain, root = bent(rng)
-    chain.bend = bend
-    chain.pole_angle = angle_to_bend(chain, chain_bones(armature, "b1", 2))
-    bpy.context.view_layer.update()
-    solve(armature)
-    bones = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
-    knee = np.array(bones["b1"].head) - root
-    line = np.array(chain.target.location) - root
-    line /= np.linalg.norm(line)
-    pole = np.array(chain.pole.location) - root
-    beside, wanted = knee - (knee @ line) * line, pole - (pole @ line) * line
-    size = np.linalg.norm(beside)
-    assert size > 1e-3  # stretched out it would be on no side
-    assert beside / size == pytest.approx(wanted / np.linalg.norm(wanted), abs=2e-3)
+def test_a_side_faces_the_pole_at_its_angle_as_seen_along_the_chain(seed):
+    side = np.random.default_rng(seed).normal(size=3)
+    bones = chain_bones(add_leg(), "shin", 2)
+    found = pole_side(bones[0], angle_to_side(bones, side))
+    joints = rest_joints(bones)
+    line = (joints[-1] - joints[0]) / np.linalg.norm(joints[-1] - joints[0])
+    seen = [each - (each @ line) * line for each in (np.array(found), side)]
+    found_way, way = (each / np.linalg.norm(each) for each in seen)
+    assert found_way == pytest.approx(way, abs=1e-6)
 
 
-def test_a_straight_chain_and_a_side_along_it_have_no_angle():
-    armature, chain, _root = bent(np.random.default_rng(0), straight=True)
-    bones = chain_bones(armature, "b1", 2)
-    assert angle_to_bend(chain, bones) is None
-    line = np.array(bones[1].bone.tail_local) - np.array(bones[0].bone.head_local)
-    assert angle_to_side(bones, line) is None
+def test_a_side_along_the_chain_has_no_angle():
+    bones = chain_bones(add_leg(), "shin", 2)
+    joints = rest_joints(bones)
+    assert angle_to_side(bones, joints[-1] - joints[0]) is None

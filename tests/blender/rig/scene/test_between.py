@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from rigs import add_chain, add_leg, add_target
 
+from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene import between
 from ik2d_addon.rig.scene.between import CERTAIN, half_way, sampled_between
 from ik2d_addon.rig.scene.sampler import Sampler, sample_steps
-from ik2d_addon.rig.scene.samples import finished
 
 FRAMES = list(range(1, 61))
 HALVES = [frame + 0.5 for frame in FRAMES[:-1]]
@@ -33,7 +33,7 @@ def _leg_with_a_driven_target(expression):
 
 def _samples(rig, way):
     with Sampler(bpy.context.scene, [rig]) as sampler:
-        return finished(way(sampler, [rig], FRAMES, [*HALVES, 70.0])).chains[0]
+        return drained(way(sampler, [rig], FRAMES, [*HALVES, 70.0])).chains[0]
 
 
 @pytest.mark.parametrize("kind", MOTIONS)

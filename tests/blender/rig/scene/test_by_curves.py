@@ -11,12 +11,12 @@ from mathutils import Euler, Matrix
 from random_keys import MODES, animate, vary
 from rigs import add_armature, add_chain, add_leg, add_target
 
+from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene import by_curves
 from ik2d_addon.rig.scene.record import record_by_curves, samples_of
 from ik2d_addon.rig.scene.sampler import CURVES, STEP, sample_steps
-from ik2d_addon.rig.scene.samples import finished
 
 TIMES = [-7.0, 1.0, 2.25, 4.5, 8.0, 9.75, 15.0, 31.0, 47.5]
 FIELDS = ("targets", "world", "parent", "bases", "tips", "settings")
@@ -71,7 +71,7 @@ def random_rig(seed):
 
 
 def sampled(rig, way, times=TIMES):
-    return finished(sample_steps(bpy.context.scene, [rig], times, checked=False, way=way))
+    return drained(sample_steps(bpy.context.scene, [rig], times, checked=False, way=way))
 
 
 def hindrance(rig):
@@ -79,7 +79,7 @@ def hindrance(rig):
 
 
 def worked_out(rig, times=TIMES):
-    return finished(record_by_curves(bpy.context.scene, [rig], [(rig.target, rig.subtarget)], times))
+    return drained(record_by_curves(bpy.context.scene, [rig], [(rig.target, rig.subtarget)], times))
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -22,7 +22,7 @@ def add_mesh(name):
 
 
 def doubts(armature, *others):
-    return doubt(bpy.context.scene, armature, others)
+    return doubt(armature, others)
 
 
 def test_nothing_is_doubted_of_a_plain_rig():

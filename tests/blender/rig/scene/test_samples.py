@@ -5,7 +5,7 @@ import dataclasses
 
 from sampled_legs import moving_leg, steps
 
-from ik2d_addon.rig.scene.samples import ChainSamples, finished
+from ik2d_addon.rig.scene.samples import ChainSamples
 
 
 def test_parts_are_joined_in_order():
@@ -17,12 +17,3 @@ def test_parts_are_joined_in_order():
     rootless = dataclasses.replace(samples, parent=None)
     assert ChainSamples.joined([rootless, rootless.at([0])]).parent is None
     assert rootless.at([0]).parent is None
-
-
-def test_steps_are_run_to_their_end():
-    def counting():
-        yield 1
-        yield 2
-        return "done"
-
-    assert finished(counting()) == "done"

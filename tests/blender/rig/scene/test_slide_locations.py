@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from rigs import add_crane, add_target
 
+from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene.sampler import sample_steps
-from ik2d_addon.rig.scene.samples import finished
 from ik2d_addon.rig.scene.slide_locations import (
     noted_locations,
-    put_back,
+    put_slides_back,
     slid_joints,
     slide_channels,
     slides_remembered,
@@ -48,7 +48,7 @@ def key_inner(armature, values, kind='KEYFRAME'):
 
 
 def sampled(rig):
-    return finished(sample_steps(bpy.context.scene, [rig], TIMES)).chains[0]
+    return drained(sample_steps(bpy.context.scene, [rig], TIMES)).chains[0]
 
 
 def test_only_what_slides_is_noted_and_what_was_noted_stays():
@@ -131,9 +131,9 @@ def test_locations_are_put_back_to_the_last_bit():
     before = tuple(armature.pose.bones["inner"].location)
     note(rig)
     armature.pose.bones["inner"].location.y = 0.7
-    put_back(armature, ["boom"])
+    put_slides_back(armature, ["boom"])
     assert armature.pose.bones["inner"].location.y == np.float32(0.7)
-    put_back(armature, ["inner"])
+    put_slides_back(armature, ["inner"])
     assert tuple(armature.pose.bones["inner"].location) == before
     assert list(slid_joints(armature)) == []
 
@@ -142,5 +142,5 @@ def test_what_keys_rule_still_is_not_put_back():
     armature, rig = crane()
     note(rig)
     key_inner(armature, {1: 0.7})
-    put_back(armature, ["inner"])
+    put_slides_back(armature, ["inner"])
     assert armature.pose.bones["inner"].location.y == np.float32(0.7)

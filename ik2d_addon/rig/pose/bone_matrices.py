@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A chain's bones in space, as Blender poses them: their rotations, scales and pose matrices."""
+
+from collections.abc import Iterator, Sequence
+
+import bpy
+import numpy as np
+
+from ...core.affine import inverse, one_or_all
+from ...core.inputs import Floats
+from ..chain.chain import RigChain
+from ..chain.hands import orientations
+from ..scene.carried import posed_by_blender
+from ..scene.samples import ChainSamples
+
+# A rotation matrix of 32 bits has columns of length 1 to within less than this.
+SCALE_NOISE = 1e-5
+
+
+def bone_poses(rig: RigChain, samples: ChainSamples, rotations: Sequence[Floats]) -> Iterator[Floats]:
+    """Yield each bone's pose matrices (frames, 4, 4), for local rotations, (frames, 3, 3) for each bone.
+
+    samples: with the final scale and locations of the bones.
+    """
+    held, bones = samples.parent, rig.pose_bones
+    owns = own_transforms(rig, bones, one_or_all(samples.bases))
+    for i, (bone, rotation) in enumerate(zip(bones, rotations, strict=True)):
+        bases = translation(bone, samples.bases[:, i, :3, 3]) @ transforms(rotation) @ owns[i]
+        held = posed(bone, held, bases)
+        if i == 0 and samples.carried is not None:
+            held = samples.carried @ held
+        yield held
+
+
+def posed(bone: bpy.types.PoseBone, parent: Floats | None, bases: Floats) -> Floats:
+    """Return a bone's pose matrices of its own and its parent's, (frames, 4, 4) each."""
+    if not takes_all(bone, bases[:, :3, 3]):
+        return posed_by_blender(bone, parent, bases)
+    if parent is None:
+        return rest_matrix(bone) @ bases
+    return parent @ (inverse(rest_matrix(bone.parent)) @ rest_matrix(bone)) @ bases
+
+
+def rotations_of(rig: RigChain, turns: Floats, swings: Floats | None = None) -> list[Floats]:
+    """Return the local rotations, (frames, 3, 3) for each bone, of turns (frames, n).
+
+    swings: (frames, 3, 3) of the plane, in rest space.
+    """
+    found = [rotations_about(axis, turns[:, i]) for i, axis in enumerate(rig.joints.axes)]
+    if swings is not None:
+        found[0] = first_rotations(rig, turns[:, 0], swings)
+    return found
+
+
+def first_rotations(rig: RigChain, turns: Floats, swings: Floats) -> Floats:
+    """Return the first bone's local rotations (frames, 3, 3) for its turns (frames,) and the plane's swings.
+
+    swings: (frames, 3, 3) in rest space.
+    """
+    return _own_swings(rig, swings) @ rotations_about(rig.joints.axes[0], turns)
+
+
+def carried_by_swings(rig: RigChain, swings: Floats) -> Floats:
+    """Return the linear maps (frames, 3, 3) of rest space by which the first bone carries out swings.
+
+    swings: (frames, 3, 3) in rest space. They differ from these by as much as 32 bits leave the bone's rest
+    matrix from orthonormal.
+    """
+    rest = rest_matrix(rig.pose_bones[0])[:3, :3]
+    found: Floats = rest @ _own_swings(rig, swings) @ np.linalg.inv(rest)
+    return found
+
+
+def _own_swings(rig: RigChain, swings: Floats) -> Floats:
+    """Return swings (frames, 3, 3) of rest space as rotations in the first bone's own space."""
+    rest = orientations(rest_matrix(rig.pose_bones[0])[:3, :3])
+    found: Floats = rest.T @ swings @ rest
+    return found
+
+
+def transforms(rotation: Floats) -> Floats:
+    """Return linear maps (.., 3, 3) as matrices (.., 4, 4) without a translation."""
+    turned = np.zeros((*rotation.shape[:-2], 4, 4))
+    turned[..., :3, :3], turned[..., 3, 3] = rotation, 1.0
+    return turned
+
+
+def rotations_about(axis: Floats, turns: Floats) -> Floats:
+    """Return the matrices (frames, 3, 3) of turns (frames,) about a unit axis (3,)."""
+    cross = np.cross(np.eye(3), axis)  # (3, 3): cross @ v is axis x v
+    sines, cosines = np.sin(turns)[:, None, None], np.cos(turns)[:, None, None]
+    rotations: Floats = np.eye(3) + sines * cross + (1.0 - cosines) * (cross @ cross)
+    return rotations
+
+
+def takes_all(bone: bpy.types.PoseBone, location: Floats) -> bool:
+    """Return whether the bone takes all of its parent's transforms, and its location is along its axes."""
+    data = bone.bone
+    follows = data.parent is None or (data.use_inherit_rotation and data.inherit_scale == 'FULL')
+    return follows and (data.use_local_location or not location.any())
+
+
+def translation(bone: bpy.types.PoseBone, location: Floats) -> Floats:
+    """Return the 4x4 matrices of locations (.., 3); connected bones have none."""
+    matrix = np.zeros((*location.shape[:-1], 4, 4)) + np.eye(4)
+    if not (bone.bone.use_connect and bone.parent):
+        matrix[..., :3, 3] = location
+    return matrix
+
+
+def own_transforms(rig: RigChain, bones: Sequence[bpy.types.PoseBone], bases: Floats) -> list[Floats]:
+    """Return each bone's own transform, its scale and a fixed rotation: (frames, 4, 4), or (4, 4) for all.
+
+    bases: (frames, n, 4, 4), or (n, 4, 4) where all frames have the same.
+    """
+    linear = bases[..., :3, :3]
+    scales = np.sqrt(np.einsum("...ij,...ij->...j", linear, linear))  # ([frames,] n, 3)
+    usual, steady = scales, np.ones(len(bones), np.bool_)
+    if scales.ndim == 3:
+        usual = np.median(scales, axis=0)
+        steady = np.abs(scales - usual).max(axis=(0, 2)) <= SCALE_NOISE
+    usual = np.where(steady[:, None] & (np.abs(usual - 1.0) <= SCALE_NOISE), 1.0, usual)
+    signs = np.where(np.array([bone.scale for bone in bones]) < 0.0, -1.0, 1.0)  # lengths have none
+    owns = []
+    for i, fixed in enumerate(rig.joints.fixed):
+        if fixed:
+            turned = linear[i] if linear.ndim == 3 else one_or_all(linear[:, i])
+        else:
+            turned = ((usual[i] if steady[i] else scales[:, i]) * signs[i])[..., None, :] * np.eye(3)
+        owns.append(transforms(turned))
+    return owns
+
+
+def rest_matrix(bone: bpy.types.PoseBone) -> Floats:
+    """Return a bone's matrix (4, 4) in rest space."""
+    return np.array(bone.bone.matrix_local, np.float64)
