@@ -25,7 +25,7 @@ from .causes import (
     cause_of,
     stopped_words,
 )
-from .lengths import length_text
+from .lengths import Units, length_text
 
 # The largest miss half-way between two frames that still counts as reached, as a part of the reach.
 HALF_WAY = 1e-3
@@ -84,7 +84,7 @@ class ChainReport:
     between: Floats  # (m,) tip to target then
     reach: float
     tolerance: float  # tip to target that counts as reached
-    unit_system: str
+    units: Units
     verified: str = 'ALL'  # 'SAMPLE', 'ALL' or 'NONE'
     bound: float = 0.0  # that reducing keys may cost
     warnings: tuple[str, ...] = ()
@@ -338,7 +338,7 @@ class ChainReport:
         return cause or (MOVED_ELSE if self.keyed[i] else BETWEEN_KEYS)
 
     def _length(self, length: float) -> str:
-        return length_text(length, self.unit_system)
+        return length_text(length, self.units)
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dict of plain lists and numbers, ready for JSON, without fields that are None."""

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Lengths in the words of a report."""
 
+from typing import NamedTuple
+
 import bpy
 
 from ..core.words import say
@@ -9,14 +11,29 @@ from ..core.words import say
 FOOT = 0.3048
 
 
-def length_text(length: float, unit_system: str) -> str:
-    """Return a length as the scene's units write it: "0.12 m", "0.12 units"; a tiny one more finely."""
-    text = str(bpy.utils.units.to_string(unit_system, 'LENGTH', float(length), precision=3))
-    if unit_system == 'NONE':  # Blender writes a space and no unit
-        text += "units"
+class Units(NamedTuple):
+    """The units that a scene shows lengths in."""
+
+    system: str  # 'METRIC', 'IMPERIAL' or 'NONE'
+    scale: float = 1.0  # meters in a Blender unit; 'NONE' shows these as they are
+
+    @classmethod
+    def of(cls, scene: bpy.types.Scene) -> "Units":
+        """Return the units of a scene."""
+        return cls(scene.unit_settings.system, scene.unit_settings.scale_length)
+
+
+def length_text(length: float, units: Units) -> str:
+    """Return a length, in Blender units, as the scene writes it: "12 cm", "0.12 units"; a tiny one more finely."""
+    system = units.system
+    if system == 'NONE':
+        text = f"{bpy.utils.units.to_string('NONE', 'LENGTH', float(length), precision=3)}units"
+    else:
+        length = float(length) * units.scale
+        text = str(bpy.utils.units.to_string(system, 'LENGTH', length, precision=3))
     if length == 0.0 or any(digit in text for digit in "123456789"):
         return text
     nanometers = 1e9 * length
     small = f"{nanometers:.0f}" if abs(nanometers) >= 10.0 else f"{nanometers:.2g}"
     finer = {'METRIC': f"{small} nm", 'IMPERIAL': f"{length / FOOT:.2g}'"}
-    return finer.get(unit_system, say("{length:.2g} units", length=length))
+    return finer.get(system, say("{length:.2g} units", length=length))

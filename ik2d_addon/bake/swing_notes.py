@@ -11,7 +11,7 @@ from ..core.words import noted, number_of, say
 from ..rig.chain.chain import RigChain
 from ..rig.pose.swings import NEAR, STEP
 from .keys.keying import KeyedChain
-from .lengths import length_text
+from .lengths import Units, length_text
 from .solving.frames import SolvedChain
 
 # The target's direction that leaves a plane open, and the way out.
@@ -81,7 +81,7 @@ def open_note(rig: RigChain, openness: Floats | None, frames: Sequence[float]) -
     )
 
 
-def stray_note(keyed: KeyedChain, frames: Sequence[float], units: str) -> Iterator[str]:
+def stray_note(keyed: KeyedChain, frames: Sequence[float], units: Units) -> Iterator[str]:
     """Yield a sentence where Euler angles of the first bone do not keep to the way between two keys."""
     chain, gap, strayed = keyed.solved, *keyed.strayed
     if chain.rig.swing is None:

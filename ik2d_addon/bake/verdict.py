@@ -20,7 +20,7 @@ from ..rig.pose.joint_angles import rest_directions
 from ..rig.pose.measures import askew_words, off_plane_words, uneven_words
 from .chain_report import HAND_OFF, ChainReport
 from .keys.keying import KeyedChain, KeyPlan
-from .lengths import length_text
+from .lengths import Units, length_text
 from .playback import Played
 from .report import BakeReport
 from .solving.angles import nearest_turns
@@ -53,7 +53,7 @@ def report_of(
     verb: what was done to them. warnings: on the armature, besides those on its chains. The others: as
     in BakeReport and ChainReport.
     """
-    units = scene.unit_settings.system
+    units = Units.of(scene)
     chains = [
         _chain_report(chain, plan, result, verified, units)
         for chain, result in zip(solved, played, strict=True)
@@ -63,7 +63,9 @@ def report_of(
     )
 
 
-def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: str, units: str) -> ChainReport:
+def _chain_report(
+    keyed: KeyedChain, plan: KeyPlan, played: Played, verified: str, units: Units
+) -> ChainReport:
     chain, frames = plan.reported(keyed.solved), plan.frame_array
     rig, solution = chain.rig, chain.solution
     played_back = np.full(len(frames), np.nan)
@@ -90,7 +92,7 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
         between=played.distance[~on_frames],
         reach=chain.reach,
         tolerance=chain.tolerance,
-        unit_system=units,
+        units=units,
         verified=verified,
         bound=plan.bound,
         warnings=tuple(_chain_warnings(keyed, chain, plan, played, excess, units)),
@@ -130,7 +132,7 @@ def _chain_warnings(
     plan: KeyPlan,
     played: Played,
     worst_excess: tuple[float, float],
-    units: str,
+    units: Units,
 ) -> Iterator[str]:
     """Yield a chain's warnings. chain: as it is reported. worst_excess: by `_worst_excess`."""
     frames, rig, reach = plan.frames, chain.rig, chain.reach
@@ -280,7 +282,7 @@ def _off_angle(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     )
 
 
-def _turnings(chain: SolvedChain, frames: Sequence[float], units: str) -> Iterator[str]:
+def _turnings(chain: SolvedChain, frames: Sequence[float], units: Units) -> Iterator[str]:
     """Yield a sentence for each time that a chain turns over to its other side."""
     if chain.turning is None:
         return

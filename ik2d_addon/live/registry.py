@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..bake.lengths import length_text
+from ..bake.lengths import Units, length_text
 from ..bake.swing_notes import WHERE
 from ..core import IK2DError
 from ..core.words import say
@@ -209,9 +209,7 @@ def status_of(settings: bpy.types.PropertyGroup) -> str:
         return say("{on_target}, {where}, where its plane may turn over", on_target=ON_TARGET, where=where)
     if look.reached:
         return say(ON_TARGET)
-    off = say(
-        "{length} off its target", length=length_text(look.distance, bpy.context.scene.unit_settings.system)
-    )
+    off = say("{length} off its target", length=length_text(look.distance, Units.of(bpy.context.scene)))
     if chain is None or outcome is None:  # nothing has moved since it became live
         return off
     cause = outcome.cause(look.distance, look.tolerance)

@@ -4,6 +4,7 @@
 import numpy as np
 
 from ik2d_addon.bake import BakeReport, ChainReport
+from ik2d_addon.bake.lengths import Units
 from ik2d_addon.core import Status
 
 REACHED, TOO_FAR, TOO_CLOSE, LIMITED, STALLED, EASED, ANGLE = Status
@@ -31,7 +32,7 @@ def chain(count=4, /, **changes) -> ChainReport:
         "between": np.empty(0),
         "reach": 2.0,
         "tolerance": 1e-3,
-        "unit_system": 'METRIC',
+        "units": Units('METRIC'),
         "verified": 'SAMPLE',
         "keys": count,
     }

@@ -7,6 +7,7 @@ import pytest
 from mathutils import Vector
 from rigs import add_armature, add_chain, add_target, evaluated_tip
 
+from ik2d_addon.bake.lengths import Units
 from ik2d_addon.core import CCDResult, Chain, ccd_step, forward
 from ik2d_addon.features.ccd_steps.operator import next_joint, step_chain, told
 
@@ -112,7 +113,7 @@ def test_the_straight_chain_locks_and_says_so():
     for _ in range(8):
         step, joint = step_chain(armature, chain)
     assert step.result == CCDResult.FAILURE
-    assert "plain CCD is locked" in told(step, joint, False, 0, 'METRIC')
+    assert "plain CCD is locked" in told(step, joint, False, 0, Units('METRIC'))
     assert abs(evaluated_tip(armature, "bone2").z) < 1e-5
     assert (evaluated_tip(armature, "bone2") - Vector(target.location)).length > 0.1
 
@@ -124,7 +125,7 @@ def test_a_step_that_arrives_says_so():
         step, joint = step_chain(armature, chain, whole=True)
         if step.result == CCDResult.SUCCESS:
             break
-    assert "on its target" in told(step, joint, True, 0, 'METRIC')
+    assert "on its target" in told(step, joint, True, 0, Units('METRIC'))
     assert (evaluated_tip(armature, "b2") - Vector(target.location)).length < 1e-5
 
 

@@ -8,6 +8,7 @@ from foot_rigs import plain_leg
 from rigs import add_chain, leg_with_target
 
 from ik2d_addon.bake import solve
+from ik2d_addon.bake.lengths import Units
 from ik2d_addon.features.overlay import draw
 from ik2d_addon.features.overlay.colors import contrast
 from ik2d_addon.features.overlay.figure import BOLD, Figure, joined
@@ -36,7 +37,7 @@ def figure(armature, *parts) -> Figure:
         setattr(settings, part, part in parts)
     bpy.context.view_layer.update()
     views = draw.chain_views(armature, list(armature.ik2d.chains), {})
-    return draw.figure_of(armature, views, settings, GREY, 'METRIC')
+    return draw.figure_of(armature, views, settings, GREY, Units('METRIC'))
 
 
 def points(figure: Figure) -> np.ndarray:

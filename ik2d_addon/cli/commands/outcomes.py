@@ -30,7 +30,7 @@ class Outcome:
             all(report.all_reached for report in done),
             any(chain.misses for chain in chains),
             worst.max_error,
-            length_text(worst.max_error, worst.unit_system),
+            length_text(worst.max_error, worst.units),
         )
 
     def line(self) -> str:

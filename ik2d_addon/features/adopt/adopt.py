@@ -11,7 +11,7 @@ import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
 
 from ...bake.keys.clearing import baked_keys
-from ...bake.lengths import length_text
+from ...bake.lengths import Units, length_text
 from ...bake.request import scene_of
 from ...core import IK2DError
 from ...core.words import listed, noted, number_of, say
@@ -173,7 +173,7 @@ def _taker(plan: Plan) -> str:
     return ""
 
 
-def plan_in_words(adoption: Adoption, i: int, unit_system: str, carried: str = "") -> list[str]:
+def plan_in_words(adoption: Adoption, i: int, units: Units, carried: str = "") -> list[str]:
     """Return a line on what the i-th plan carries over, and a line for each thing that it cannot.
 
     carried: what its chain took over, where that is made.
@@ -190,7 +190,7 @@ def plan_in_words(adoption: Adoption, i: int, unit_system: str, carried: str = "
         ]
     lines = [f"{plan.limb.title}: {carried or '; '.join(plan.carried)}"]
     if plan.off_plane > 0.0:
-        off = length_text(plan.off_plane, unit_system)
+        off = length_text(plan.off_plane, units)
         lines.append(
             say(
                 "The target leaves the plane, by up to {off} at frame {frame}",

@@ -9,7 +9,7 @@ import numpy as np
 from bpy.types import PropertyGroup, Scene
 
 from ...bake import solve
-from ...bake.lengths import length_text
+from ...bake.lengths import Units, length_text
 from ...core import IK2DError
 from ...core.words import number_of, say
 from .adopt import Adoption, adopted_chains, carry_out, release
@@ -83,11 +83,11 @@ def _difference(adopted: PropertyGroup) -> Difference:
     return Difference(adopted.angle, adopted.joint, adopted.part, unknown, carried)
 
 
-def difference_in_words(difference: Difference, unit_system: str) -> str:
+def difference_in_words(difference: Difference, units: Units) -> str:
     """Say how far a chain's pose will be from the IK's."""
     if difference.unknown:
         return difference.unknown[:1].upper() + difference.unknown[1:]
-    joint, degrees = length_text(difference.joint, unit_system), np.degrees(difference.angle)
+    joint, degrees = length_text(difference.joint, units), np.degrees(difference.angle)
     return say(
         "Up to {joint} ({part:.1%} of the limb) and {angle:.1f}° from its IK",
         joint=joint,
@@ -98,7 +98,7 @@ def difference_in_words(difference: Difference, unit_system: str) -> str:
 
 def _apart_in_words(apart: Apart, seen: Watched, scene: Scene) -> str:
     count = len(seen.frames)
-    tip, joint = (length_text(each, scene.unit_settings.system) for each in (apart.tip, apart.joint))
+    tip, joint = (length_text(each, Units.of(scene)) for each in (apart.tip, apart.joint))
     where = "" if count == 1 else say(" at frame {frame}", frame=apart.angle_frame)
     at = "" if count == 1 else say(" at frame {frame}", frame=apart.tip_frame)
     step = seen.frames[1] - seen.frames[0] if count > 1 else 1

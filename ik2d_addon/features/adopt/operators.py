@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bpy.props import BoolProperty, CollectionProperty
 from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
+from ...bake.lengths import Units
 from ...core import IK2DError
 from ...core.words import say
 from ...rig.animation.versions import is_hidden, is_selected
@@ -63,7 +64,7 @@ class IK2D_OT_adopt(ChainOperator, Operator):
             found = differences(adoption, context.scene)
         except IK2DError as error:
             return self.refuse(error)
-        self._lines = _in_lines(adoption, found, context.scene.unit_settings.system)
+        self._lines = _in_lines(adoption, found, Units.of(context.scene))
         self._notes = [*adoption.notes, *_looked(adoption)]
         for plan in adoption.plans:
             limb = self.limbs.add()
@@ -103,7 +104,7 @@ class IK2D_OT_adopt(ChainOperator, Operator):
         finally:
             wm.progress_end()
         _make_live(adoption, names)
-        units, chains = context.scene.unit_settings.system, adoption.armature.ik2d.chains
+        units, chains = Units.of(context.scene), adoption.armature.ik2d.chains
         for i, name in enumerate(names):
             carried = "; ".join(chains[name].adopted.carried.splitlines())
             first, *rest = plan_in_words(adoption, i, units, carried)
@@ -131,7 +132,7 @@ class IK2D_OT_adopt(ChainOperator, Operator):
 
 
 def _in_lines(
-    adoption: "Adoption", found: "dict[str, Difference]", units: str
+    adoption: "Adoption", found: "dict[str, Difference]", units: Units
 ) -> list[list[tuple[str, str]]]:
     """Return the dialog's lines on each limb, each with its icon."""
     from .adopt import plan_in_words

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 from bpy.types import Operator, PropertyGroup
 
-from ...bake.lengths import length_text
+from ...bake.lengths import Units, length_text
 from ...bake.request import scene_of
 from ...core import CCDResult, Chain, IK2DError, ccd_step, forward
 from ...core.ccd.step import ccd_joint
@@ -105,7 +105,7 @@ def step_chain(armature: bpy.types.Object, chain: PropertyGroup, whole: bool = F
     return step, joint
 
 
-def told(step: CCDStep, joint: int, whole: bool, following: int, units: str) -> str:
+def told(step: CCDStep, joint: int, whole: bool, following: int, units: Units) -> str:
     """Return a sentence about a step."""
     off = length_text(step.distance, units)
     if step.result == CCDResult.FAILURE:
@@ -148,7 +148,7 @@ class IK2D_OT_ccd_step(ChainOperator, Operator):
         chain = named_chain(context, self.chain)
         chain.live = False  # or it would undo the step
         step, joint = step_chain(active_armature(context), chain, self.whole)
-        sentence = told(step, joint, self.whole, chain.ccd_walk.joint, context.scene.unit_settings.system)
+        sentence = told(step, joint, self.whole, chain.ccd_walk.joint, Units.of(context.scene))
         self.tell(sentence, warnings=(), is_good=step.result != CCDResult.FAILURE)
 
 

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 from bpy.types import Context, Object, PropertyGroup, Scene
 
-from ...bake.lengths import length_text
+from ...bake.lengths import Units, length_text
 from ...bake.solving.frames import SolvedChain
 from ...core import IK2DError, Status
 from ...core.inputs import Floats
@@ -275,7 +275,7 @@ class Drag:
             return say("where it was")
         if self.has_reached:
             return say("reached")
-        length = length_text(float(self.solved.distance[0]), self.scene.unit_settings.system)
+        length = length_text(float(self.solved.distance[0]), Units.of(self.scene))
         if self.solved.solution.reached[0]:
             return say("off by {length}", length=length)
         status = Status(self.solved.solution.status[0])
@@ -283,7 +283,7 @@ class Drag:
 
     def moved_in_words(self) -> str:
         """Return the distance dragged, in words: "0.5 m (0.3 m, 0.4 m)"."""
-        units = self.scene.unit_settings.system
+        units = Units.of(self.scene)
         along = ", ".join(length_text(part + 0.0, units) for part in self.offset)  # no -0
         return f"{length_text(float(np.hypot(*self.offset)), units)} ({along})"
 

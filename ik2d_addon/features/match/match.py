@@ -8,6 +8,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
+from ...bake.lengths import Units
 from ...bake.now import poses_around, solve, solve_samples
 from ...bake.pipeline import key_as_by_hand
 from ...bake.report import BakeReport
@@ -107,7 +108,7 @@ def target_to_tip(
             for rig, after in zip(rigs, seen, strict=True)
         ]
         undo.pop_all()
-    units = scene.unit_settings.system
+    units = Units.of(scene)
     return MatchReport(tuple(matched), tuple(moved), units, tuple(dict.fromkeys(warnings)))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...bake.lengths import length_text
+from ...bake.lengths import Units, length_text
 from ...core.inputs import Floats
 from ...core.words import say
 from ...rig.animation.auto_keying import Moved
@@ -46,7 +46,7 @@ class MatchReport:
 
     chains: tuple[ChainMatch, ...]
     moved: tuple[Moved, ...]
-    unit_system: str
+    units: Units
     rig_warnings: tuple[str, ...] = ()
 
     @property
@@ -79,7 +79,7 @@ class MatchReport:
                 return say("solved, the tips come back there")
             return say("solved, the tip comes back there")
         row = int(np.argmax(worst.distance))
-        far = length_text(worst.distance[row], self.unit_system)
+        far = length_text(worst.distance[row], self.units)
         return say(
             "solved, the tip of '{worst}' is up to {far} off (frame {frame:g})",
             worst=worst.name,

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from ...bake.keys.clearing import baked_keys
-from ...bake.lengths import length_text
+from ...bake.lengths import Units, length_text
 from ...bake.swing_notes import open_note
 from ...core import IK2DError
 from ...core.inputs import Floats
@@ -185,7 +185,7 @@ def _notes_on_target(
     off = np.nan_to_num(np.abs((target_points(rig, samples) - joints[-1]) @ normal))
     worst = int(np.argmax(off * across))
     if off[worst] > FAR_OFF_PLANE * reach_of(joints):
-        far = length_text(off[worst] * across[worst], scene.unit_settings.system)
+        far = length_text(off[worst] * across[worst], Units.of(scene))
         yield (
             say(
                 "Chain '{chain}': its target is up to {far} off the chain's plane (frame {time:g}); "

@@ -16,7 +16,7 @@ from bpy.types import Context, Object, PropertyGroup
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from gpu_extras.batch import batch_for_shader
 
-from ...bake.lengths import length_text
+from ...bake.lengths import Units, length_text
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.words import say
@@ -103,7 +103,7 @@ def figure_of(
     views: list[tuple[PropertyGroup, ChainView]],
     settings: PropertyGroup,
     background: RGB,
-    units: str,
+    units: Units,
 ) -> Figure:
     """Return the figure of an armature's chains over a background."""
     figure = Figure()
@@ -224,7 +224,7 @@ def _made(
     """Return the drawing of an armature's chains in the current pose. rigs: those read before."""
     background = background_of(context)
     views = chain_views(armature, chains, rigs)
-    units = context.scene.unit_settings.system
+    units = Units.of(context.scene)
     figure = figure_of(armature, views, overlay_settings(), background, units)
     drawn = _batched(figure, farther_end(background))
     chain = shown_chain(context)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from bpy.types import Object
 
-from ...bake.lengths import length_text
+from ...bake.lengths import Units, length_text
 from ...bake.request import read_rigs
 from ...core import IK2DError
 from ...core.contacts.held import ease_between
@@ -66,7 +66,7 @@ def key_plans(view: View, armature: Object, plans: Sequence[Plan]) -> list[str]:
                 for rig, goal, samples in zip(ready, goals, view.sample(ready), strict=True)
             ]
             write(_location_keys(view, ready, bare, by_name, raised))
-    units = scene.unit_settings.system
+    units = Units.of(scene)
     for rig, samples in zip(rigs, view.sample(rigs), strict=True):
         far, reach = misses(scene, rig, samples, frames)
         far = np.where(by_name[rig.name].contacts.any(axis=1), far, 0.0)

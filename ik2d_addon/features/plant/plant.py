@@ -13,6 +13,7 @@ import numpy as np
 from bpy.types import Object, PropertyGroup
 
 from ...bake.keys.clearing import forget_bakes
+from ...bake.lengths import Units
 from ...bake.pipeline import bake_steps
 from ...bake.report import BakeReport
 from ...bake.request import BakeOptions, frame_range, read_rigs, scene_of
@@ -107,7 +108,7 @@ def plant_steps(
         planted_chain(frames, plan.contacts, plan.motion, one, plan.carried, plan.on_tips)
         for plan, one in zip(plans, after, strict=True)
     ]
-    return PlantReport(tuple(found_ones), baked, scene.unit_settings.system, tuple(warnings))
+    return PlantReport(tuple(found_ones), baked, Units.of(scene), tuple(warnings))
 
 
 def find_contacts(

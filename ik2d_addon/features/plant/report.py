@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...bake.lengths import length_text
+from ...bake.lengths import Units, length_text
 from ...bake.report import BakeReport
 from ...core.contacts.runs import Mask, runs
 from ...core.inputs import Floats
@@ -42,7 +42,7 @@ class PlantReport:
 
     chains: tuple[PlantedChain, ...]
     bake: BakeReport
-    unit_system: str
+    units: Units
     own_warnings: tuple[str, ...] = ()
 
     @property
@@ -95,7 +95,7 @@ class PlantReport:
                 )
 
     def _length(self, length: float) -> str:
-        return length_text(length, self.unit_system)
+        return length_text(length, self.units)
 
 
 def planted_chain(

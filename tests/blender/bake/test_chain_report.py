@@ -24,7 +24,7 @@ from chain_reports import (
 
 from ik2d_addon.bake import ChainReport
 from ik2d_addon.bake.chain_report import HALF_WAY, HAND_OFF
-from ik2d_addon.bake.lengths import length_text
+from ik2d_addon.bake.lengths import Units, length_text
 
 # --- Numbers --------------------------------------------------------------------------------------
 
@@ -225,8 +225,8 @@ def test_what_is_no_number_is_never_reached(lost):
 
 
 def test_the_largest_miss_is_in_the_scenes_units():
-    assert missed(TOO_FAR, distance=[0.12], unit_system='NONE').sentence().split(" worst by ")[1] == (
-        f"{length_text(0.12, 'NONE')} at frame 11"
+    assert missed(TOO_FAR, distance=[0.12], units=Units('NONE')).sentence().split(" worst by ")[1] == (
+        f"{length_text(0.12, Units('NONE'))} at frame 11"
     )
 
 

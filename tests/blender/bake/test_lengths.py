@@ -1,18 +1,33 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Lengths in the scene's units."""
 
-from ik2d_addon.bake.lengths import length_text
+import bpy
+
+from ik2d_addon.bake.lengths import Units, length_text
 
 
 def test_lengths_are_in_the_scenes_units():
-    assert length_text(0.12, 'METRIC') == "12 cm"
-    assert length_text(1.5, 'IMPERIAL').endswith("'") or "\"" in length_text(1.5, 'IMPERIAL')
-    assert length_text(0.12, 'NONE') == "0.12 units"
-    assert [length_text(0.0, system) for system in ('METRIC', 'IMPERIAL', 'NONE')] == ["0 m", "0'", "0 units"]
+    assert length_text(0.12, Units('METRIC')) == "12 cm"
+    assert length_text(1.5, Units('IMPERIAL')).endswith("'") or "\"" in length_text(1.5, Units('IMPERIAL'))
+    assert length_text(0.12, Units('NONE')) == "0.12 units"
+    assert [length_text(0.0, Units(system)) for system in ('METRIC', 'IMPERIAL', 'NONE')] == [
+        "0 m",
+        "0'",
+        "0 units",
+    ]
 
 
 def test_no_length_but_zero_is_said_to_be_zero():
-    assert length_text(3e-7, 'METRIC') == "300 nm" and length_text(3e-9, 'METRIC') == "3 nm"
-    assert length_text(-3e-7, 'METRIC') == "-300 nm"
-    assert length_text(3.048e-8, 'IMPERIAL') == "1e-07'"
-    assert length_text(3e-7, 'NONE') == "3e-07 units"
+    assert length_text(3e-7, Units('METRIC')) == "300 nm" and length_text(3e-9, Units('METRIC')) == "3 nm"
+    assert length_text(-3e-7, Units('METRIC')) == "-300 nm"
+    assert length_text(3.048e-8, Units('IMPERIAL')) == "1e-07'"
+    assert length_text(3e-7, Units('NONE')) == "3e-07 units"
+
+
+def test_lengths_are_scaled_as_blender_scales_them():
+    scene = bpy.context.scene
+    scene.unit_settings.system, scene.unit_settings.scale_length = 'METRIC', 0.01
+    assert length_text(0.12, Units.of(scene)) == "1.2 mm"
+    assert length_text(3e-7, Units.of(scene)) == "3 nm"
+    scene.unit_settings.system = 'NONE'  # Blender units as they are
+    assert length_text(0.12, Units.of(scene)) == "0.12 units"

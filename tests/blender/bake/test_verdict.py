@@ -127,7 +127,7 @@ def test_everything_is_handed_on_to_the_report():
     assert (chain.verified, chain.bound, chain.plane) == ('ALL', 0.0, "the plane of its bend")
     assert chain.frames.tolist() == FRAMES and chain.iterations.tolist() == [0, 1, 2, 3]
     assert chain.keyed.tolist() == [True] * 4 and chain.distance[1] == 1e-5
-    assert chain.limited.shape == (4, 2) and chain.unit_system == 'METRIC'
+    assert chain.limited.shape == (4, 2) and chain.units.system == 'METRIC'
     assert chain.played_back[[0, 2, 3]] == pytest.approx([5e-6, 0.0, 1e-6])
     assert np.isnan(chain.played_back[1])
     assert chain.between_times.tolist() == [10.5] and chain.between.tolist() == [0.125]
