@@ -24,7 +24,7 @@ class Units(NamedTuple):
 
 
 def length_text(length: float, units: Units) -> str:
-    """Return a length, in Blender units, as the scene writes it: "12 cm", "0.12 units"; a tiny one more finely."""
+    """Return a length in Blender units as the scene writes it, tiny ones more finely: "12 cm", "300 nm"."""
     system = units.system
     if system == 'NONE':
         text = f"{bpy.utils.units.to_string('NONE', 'LENGTH', float(length), precision=3)}units"
