@@ -98,7 +98,8 @@ def to_do(manifest: dict, folder: Path) -> str:
         first = [f"Before it is published: {'; '.join(first)}; commit, and make the release again."]
     steps = [
         *first,
-        f"Tag the commit: git tag -a v{version} -F {name}/notes.md && git push origin v{version}",
+        f"Tag the commit: git tag -a v{version} --cleanup=whitespace -F {name}/notes.md"
+        f" && git push origin v{version}",  # else git drops the headings, which begin with #
         f"Upload {name}/ik2d-{version}.zip to Blender's extensions platform, with what is in {name}/pictures"
         f" and {name}/notes.md as its notes; docs/publishing.md has its rules.",
         f"Upload the package: python -m twine upload {name}/ik2d_core-{version}*",

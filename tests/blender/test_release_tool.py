@@ -28,7 +28,7 @@ docs:
 PICTURES = (
     "import sys, pathlib; p = pathlib.Path(sys.argv[1]); p.mkdir(); (p / 'icon.png').write_text('icon')"
 )
-CHANGES = "# Changelog\n\n## [3.1.0]\n\nFor all: more.\n\n## [3.0.0]\n\nLess.\n"
+CHANGES = "# Changelog\n\n## [3.1.0]\n\n### For all\n\n- More.\n\n## [3.0.0]\n\nLess.\n"
 MANIFEST = 'version = "3.1.0"\nmaintainer = "IK 2D contributors"\n'
 
 
@@ -87,11 +87,15 @@ def test_a_release_has_all_that_is_published_and_says_what_is_left(checkout, tmp
         *("ik2d-3.1.0.zip", "ik2d_core-3.1.0-py3-none-any.whl", "ik2d_core-3.1.0.tar.gz"),
         *("pictures/icon.png", "pages/index.html", "notes.md", "SHA256SUMS"),
     }
-    assert (folder / "notes.md").read_text(encoding="utf-8") == "For all: more.\n"
+    assert (folder / "notes.md").read_text(encoding="utf-8") == "### For all\n\n- More.\n"
     assert (checkout / "build" / "ran").read_text(encoding="utf-8") == "lint\ntest\n"
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=folder, check=True)
     for words in ("website", "maintainer", "v3.1.0", "extensions platform", "twine upload", "pages"):
         assert words in steps
+    git(checkout, "tag", "-a", "v3.1.0", "--cleanup=whitespace", "-F", str(folder / "notes.md"))
+    message = ["git", "tag", "-l", "--format=%(contents)", "v3.1.0"]
+    said = subprocess.run(message, cwd=checkout, check=True, capture_output=True, text=True).stdout
+    assert "git tag -a v3.1.0 --cleanup=whitespace" in steps and said.startswith("### For all\n\n- More.\n")
     change(
         checkout,
         "blender_manifest.toml",
