@@ -3,7 +3,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import bpy
@@ -22,16 +21,19 @@ NOT_HERE = {
 }
 
 
-def nodes() -> Iterator[tuple[str, ast.AST]]:
-    """Yield each part of the runtime's code, with its file."""
-    for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            yield path.relative_to(ROOT / "ik2d_addon").as_posix(), node
+@pytest.fixture(scope="module")
+def nodes() -> list[tuple[str, ast.AST]]:
+    """Return each part of the runtime's code, with its file."""
+    return [
+        (path.relative_to(ROOT / "ik2d_addon").as_posix(), node)
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    ]
 
 
-def test_no_module_that_a_reviewer_stops_at_is_imported():
+def test_no_module_that_a_reviewer_stops_at_is_imported(nodes):
     found = set()
-    for name, node in nodes():
+    for name, node in nodes:
         modules = []
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
@@ -42,10 +44,10 @@ def test_no_module_that_a_reviewer_stops_at_is_imported():
     assert found == set()
 
 
-def test_the_code_does_not_reach_into_python_itself():
+def test_the_code_does_not_reach_into_python_itself(nodes):
     """No sys.path, sys.modules, eval or exec, and `__file__` for the folder of presets that Blender reads."""
     found = set()
-    for name, node in nodes():
+    for name, node in nodes:
         if isinstance(node, ast.Attribute) and ast.unparse(node) in ("sys.path", "sys.modules"):
             found.add((name, ast.unparse(node)))
         elif isinstance(node, ast.Name) and node.id in ("eval", "exec", "__file__", "compile"):
@@ -56,10 +58,10 @@ def test_the_code_does_not_reach_into_python_itself():
     }
 
 
-def test_imports_of_ours_are_relative():
+def test_imports_of_ours_are_relative(nodes):
     absolute = [
         name
-        for name, node in nodes()
+        for name, node in nodes
         if (isinstance(node, ast.Import) and any(alias.name.startswith("ik2d") for alias in node.names))
         or (isinstance(node, ast.ImportFrom) and node.level == 0 and node.module.startswith("ik2d"))
     ]

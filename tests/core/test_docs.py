@@ -3,6 +3,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ def relative(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+@cache
 def functions(path: Path) -> set[str]:
     """Return the names of a file's functions, also of those in its classes; none where there is no file."""
     if not path.is_file():

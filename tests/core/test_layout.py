@@ -4,7 +4,8 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -54,14 +55,17 @@ def relative(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def imports(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (level, dotted name) of everything that a file imports; level counts the leading dots."""
+@cache
+def imports(path: Path) -> list[tuple[int, str]]:
+    """Return (level, dotted name) of everything that a file imports; level counts the leading dots."""
+    found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from ((0, alias.name) for alias in node.names)
+            found += [(0, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
-            yield from ((node.level, f"{base}.{alias.name}".strip(".")) for alias in node.names)
+            found += [(node.level, f"{base}.{alias.name}".strip(".")) for alias in node.names]
+    return found
 
 
 def room(path: Path) -> str:
