@@ -413,7 +413,7 @@ def shown_place(target: bpy.types.Object, subtarget: str, depsgraph: bpy.types.D
     shown = target.evaluated_get(depsgraph)
     if subtarget:
         return shown.matrix_world @ shown.pose.bones[subtarget].head
-    return shown.matrix_world.translation
+    return shown.matrix_world.to_translation()  # a copy: Blender frees an evaluated object's own
 
 
 def shown_axes(target: bpy.types.Object, subtarget: str, depsgraph: bpy.types.Depsgraph) -> Matrix:

@@ -11,7 +11,7 @@ import numpy as np
 from ..bake.lengths import Units, length_text
 from ..bake.swing_notes import WHERE
 from ..core import IK2DError
-from ..core.words import say
+from ..core.words import noted, say
 from ..rig.chain.chain import RigChain, pose_bones_of
 from ..rig.chain.fingerprint import fingerprint
 from ..rig.chain.order import in_rounds, refuse_shared
@@ -23,6 +23,7 @@ from .ahead import Ahead
 from .chain import LiveChain, shown_place
 from .status import MOVED_ELSE, ON_TARGET, Look, shown_reach
 
+_HIDDEN = noted("the armature is hidden, and Blender may not move it")
 # A chain: the session UID of its armature, and its name.
 Key = tuple[int, str]
 
@@ -214,7 +215,7 @@ def status_of(settings: bpy.types.PropertyGroup) -> str:
         return off
     cause = outcome.cause(look.distance, look.tolerance)
     is_hidden = cause == MOVED_ELSE and not chain.armature.visible_get()
-    return f"{off}: {say('the armature is hidden, and Blender may not move it') if is_hidden else say(cause)}"
+    return f"{off}: {say(_HIDDEN if is_hidden else cause)}"
 
 
 def is_on_target(settings: bpy.types.PropertyGroup) -> bool:

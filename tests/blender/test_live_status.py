@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A live chain says what Blender shows: the distance of the evaluated tip, and why it is there."""
 
+from pathlib import Path
+
 import bpy
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from ik2d_addon.chains import make_native, remove_native
 from ik2d_addon.live.registry import RIGS
 from ik2d_addon.rig.scene.live_pause import live_paused
 
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_scenes"
 REACH = 1.9
 SAME = 1e-5 * REACH
 
@@ -272,3 +275,28 @@ def test_only_live_chains_have_a_distance():
     chain.live = False
     assert chain.live_distance == -1.0 and not chain.live_reached and not chain.live_status
     assert not RIGS.failures
+
+
+@pytest.mark.parametrize("turn", range(3))
+def test_a_chain_that_stretches_below_a_bone_is_true_after_each_change_of_a_setting(turn):
+    bpy.ops.wm.open_mainfile(filepath=str(SAMPLES / "01_walking_leg.blend"))
+    bpy.context.scene.frame_set(5 + turn)
+    for chain in bpy.context.object.ik2d.chains:
+        assert chain.live and chain.stretch > 1.0
+        for softness in (0.3, 0.15, 0.1, 0.0):
+            chain.softness = softness
+            bpy.context.view_layer.update()
+            assert np.isfinite(chain.live_distance)
+            assert abs(chain.live_distance - missed(chain)) < SAME
+        assert chain.live_reached and missed(chain) < 1e-4
+
+
+def test_a_file_with_a_live_chain_opens_with_every_object_in_its_place():
+    bpy.ops.wm.open_mainfile(filepath=str(SAMPLES / "01_walking_leg.blend"))
+    assert any(chain.live for chain in bpy.context.object.ik2d.chains)
+    opened = {ob.name: ob.matrix_world.copy() for ob in bpy.context.scene.objects}
+    bpy.context.scene.frame_set(2)
+    bpy.context.scene.frame_set(1)
+    for ob in bpy.context.scene.objects:
+        off = np.abs(np.array(ob.matrix_world) - np.array(opened[ob.name])).max()
+        assert off < 1e-5, (ob.name, off)

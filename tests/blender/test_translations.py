@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The catalogues of the window's languages: they are whole, and they fit their texts."""
 
+import ast
 from string import Formatter
 
 import pytest
@@ -19,6 +20,22 @@ def texts():
 
 def test_the_texts_to_translate_are_those_of_the_code(texts):
     assert tool.TEMPLATE.read_text(encoding="utf-8") == tool.in_po(texts), "run make translations"
+
+
+def test_no_sentence_of_the_window_is_left_out_however_deep_it_is_in_a_call(texts):
+    known, left_out = {message.id for message in texts}, []
+    for path in sorted(tool.PACKAGE.rglob("*.py")):
+        if "cli" in path.parts or "demo" in path.parts:
+            continue
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        calls = [one for one in nodes if isinstance(one, ast.Call) and one.args]
+        for text in (one.args[0] for one in calls if getattr(one.func, "id", "") in ("say", "noted")):
+            parts = (text.body, text.orelse) if isinstance(text, ast.IfExp) else (text,)
+            values = [str(part.value) for part in parts if isinstance(part, ast.Constant)]
+            left_out += [
+                (path.name, one) for one in values if one not in known and any(map(str.isalpha, one))
+            ]
+    assert left_out == []
 
 
 @pytest.mark.parametrize("name", LANGUAGES)

@@ -33,6 +33,7 @@ _WORDS = {
     "frame": noted("the frame"),
     "options": noted("the frame range or the options"),
 }
+_DAMAGED = noted("something")  # of a damaged fingerprint
 _RANGE = {"use_custom_range", "frame_start", "frame_end", "frame_step"}
 # Fingerprints of earlier versions begin so, and cannot be compared: they lack settings that came later.
 _VERSION, _BEFORE = "4", ("settings:", "options:", "2 ", "3 ")
@@ -107,9 +108,7 @@ def changed_since(before: str, now: str) -> str:
         return ""
     for then, there in zip(before.split(), now.split(), strict=False):
         if then != there:
-            return say(
-                _WORDS.get(then.partition(":")[0], noted("something"))
-            )  # if the fingerprint is damaged
+            return say(_WORDS.get(then.partition(":")[0], _DAMAGED))
     return ""
 
 

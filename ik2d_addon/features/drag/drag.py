@@ -33,6 +33,7 @@ from .target_move import TargetMove
 
 # What a joint remembers of its bone while this slides or stretches.
 _NOTES = ("slid", "slide_base", "is_scaled", "scale_base", "scale_posed")
+_OUT_OF_REACH = noted("out of reach by {length}")
 _STOPPED = {
     Status.LIMITED: noted("stopped by limits, off by {length}"),
     Status.STALLED: noted("stalled, off by {length}"),
@@ -279,7 +280,7 @@ class Drag:
         if self.solved.solution.reached[0]:
             return say("off by {length}", length=length)
         status = Status(self.solved.solution.status[0])
-        return say(_STOPPED.get(status, noted("out of reach by {length}")), length=length)
+        return say(_STOPPED.get(status, _OUT_OF_REACH), length=length)
 
     def moved_in_words(self) -> str:
         """Return the distance dragged, in words: "0.5 m (0.3 m, 0.4 m)"."""

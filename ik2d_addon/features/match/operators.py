@@ -149,7 +149,9 @@ def draw_match_menu(layout: UILayout, chain: str = "", ranges: bool = True) -> N
         layout.operator(operator.bl_idname, icon=icon).chain = chain
         if ranges:
             entry = layout.operator(
-                operator.bl_idname, text=say("{label} over Range", label=operator.bl_label), translate=False
+                operator.bl_idname,
+                text=say("{label} over Range", label=noted(operator.bl_label)),
+                translate=False,
             )
             entry.chain, entry.over_range = chain, True
     for operator, label, icon in zip(classes, _SWITCHES, ('CON_KINEMATIC', 'BLANK1'), strict=True):

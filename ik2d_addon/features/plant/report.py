@@ -60,6 +60,13 @@ class PlantReport:
         number = sum(len(spans) for chain in self.chains for spans in chain.contacts.values())
         before = max(chain.slide_before for chain in self.chains)
         left = max(chain.slide for chain in self.chains)
+        if before <= left:
+            return say(
+                "Planted {chains} in {contacts}, which slide by up to {length}",
+                chains=number_of(len(self.chains), "chain"),
+                contacts=number_of(number, "contact"),
+                length=self._length(left),
+            )
         return say(
             "Planted {chains} in {contacts}: slides of up to {length} are down to {length_2}",
             chains=number_of(len(self.chains), "chain"),

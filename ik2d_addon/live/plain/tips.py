@@ -40,7 +40,7 @@ class PlainTips:
 
     def hold(self, base: Matrix | None, into: Affine) -> None:
         """Hold the chain by the pose matrix of the bone above it. into: from pose space to rest space."""
-        self._base, self._into = base, into
+        self._base, self._into = base and base.copy(), into  # Blender frees an evaluated bone's own
 
     def __call__(self, turns: list[float], factors: list[float]) -> tuple[float, float]:
         """Return the tip, in the plane from the root, of turns and factors of lengths (n,)."""

@@ -338,7 +338,7 @@ def _is_target(target: bpy.types.Object | None, subtarget: str, bone: bool) -> b
 
 
 def _largest(curve: bpy.types.FCurve, times: Sequence[float]) -> float:
-    """Return the largest value of a curve between two times: at its keys, and at the ends."""
+    """Return the largest value of a curve at some times, in order, and at its keys between them."""
     places, heights = column(curve, "co").T
-    within = (places >= times[0]) & (places <= times[1])
+    within = (places >= times[0]) & (places <= times[-1])
     return float(max(heights[within].max(initial=0.0), *map(curve.evaluate, times)))

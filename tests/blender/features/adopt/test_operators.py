@@ -127,6 +127,14 @@ def test_the_main_button_offers_the_limb_of_the_active_bone_until_it_is_adopted(
     assert limb_here(bpy.context) is None
 
 
+def test_a_limb_whose_influence_is_keyed_is_offered_too():
+    armature = ik_rigs.keyed_influence()
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='POSE')
+    armature.data.bones.active = armature.data.bones["shin"]
+    assert limb_here(bpy.context).title == "shin"
+
+
 # --- Ticks -------------------------------------------------------------------
 
 
