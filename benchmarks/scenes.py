@@ -3,6 +3,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import bpy
 import numpy as np
@@ -55,14 +58,12 @@ def crowd(count: int, limbs: int, frames: int) -> list[bpy.types.Object]:
 
 def humans(frames: int) -> tuple[bpy.types.Object, bpy.types.Object]:
     """Empty the file, and add Rigify's human twice, hands and feet moving; adopt the first one's limbs."""
-    import addon_utils  # which is there once bpy is
-
+    human = _generated_human()
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    addon_utils.enable("rigify", default_set=True)
-    try:
-        rigs = [_human(frames) for _ in range(2)]
-    finally:
-        addon_utils.disable("rigify", default_set=True)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "human.blend"
+        path.write_bytes(human)
+        rigs = [_add_human(path, frames) for _ in range(2)]
     adopt(rigs[0])
     for settings in rigs[0].ik2d.chains:
         settings.live = False
@@ -70,20 +71,40 @@ def humans(frames: int) -> tuple[bpy.types.Object, bpy.types.Object]:
     return rigs[0], rigs[1]
 
 
-def _human(frames: int) -> bpy.types.Object:
-    """Add Rigify's human in a collection of its own, its hands and feet keyed every ten frames."""
-    bpy.ops.object.armature_human_metarig_add()
-    metarig = bpy.context.object
-    bpy.ops.object.mode_set(mode='POSE')
-    bpy.ops.pose.rigify_generate()
-    bpy.ops.object.mode_set(mode='OBJECT')
-    rig = bpy.context.object
-    bpy.data.objects.remove(metarig)
+@cache
+def _generated_human() -> bytes:
+    """Empty the file; return one with Rigify's human and its widgets, each in a collection; made once."""
+    import addon_utils  # which is there once bpy is
+
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    addon_utils.enable("rigify", default_set=True)
+    try:
+        bpy.ops.object.armature_human_metarig_add()
+        metarig = bpy.context.object
+        bpy.ops.object.mode_set(mode='POSE')
+        bpy.ops.pose.rigify_generate()
+        bpy.ops.object.mode_set(mode='OBJECT')
+        bpy.data.objects.remove(metarig)
+    finally:
+        addon_utils.disable("rigify", default_set=True)
     own = bpy.data.collections.new("Human")
-    bpy.context.scene.collection.children.link(own)
     for ob in bpy.context.scene.collection.objects:
-        bpy.context.scene.collection.objects.unlink(ob)
         own.objects.link(ob)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "human.blend"
+        bpy.data.libraries.write(str(path), {own, bpy.data.collections["WGTS_rig"]})
+        return path.read_bytes()
+
+
+def _add_human(path: Path, frames: int) -> bpy.types.Object:
+    """Add the human of a file in a collection of its own, its hands and feet keyed every ten frames."""
+    with bpy.data.libraries.load(str(path)) as (_, added):
+        added.collections = ["WGTS_rig", "Human"]
+    widgets, own = added.collections
+    for collection in added.collections:
+        bpy.context.scene.collection.children.link(collection)
+    bpy.context.view_layer.layer_collection.children[widgets.name].exclude = True  # as Rigify leaves it
+    (rig,) = (ob for ob in own.objects if ob.type == 'ARMATURE')
     for name, far in (("hand_ik.L", 0.15), ("hand_ik.R", 0.15), ("foot_ik.L", 0.2), ("foot_ik.R", 0.2)):
         bone = rig.pose.bones[name]
         for frame in range(1, frames + 1, 10):
