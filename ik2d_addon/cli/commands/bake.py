@@ -10,6 +10,7 @@ from typing import TextIO
 import bpy
 
 from ...bake import BakeOptions, BakeReport, bake
+from ...core.words import number_of
 from ..console import complain, say, stdout_to_stderr
 from ..exit_codes import DONE, NOT_HELD
 from ..files import files, reports, scene
@@ -83,7 +84,9 @@ def tell(report: BakeReport, file: str = "") -> None:
     before = f"ik2d: {file}: " if file else "ik2d: "
     say(f"{before}{report.armature}: {report.sentence()}")
     for chain in report.chains:
-        say(f"{before}  {chain.name} ({chain.solver}, {len(chain.bones)} bones): {chain.sentence()}")
+        say(
+            f"{before}  {chain.name} ({chain.solver}, {number_of(len(chain.bones), 'bone')}): {chain.sentence()}"
+        )
     for warning in report.warnings:
         complain(f"ik2d: warning: {file}: {warning}" if file else f"ik2d: warning: {warning}")
 
