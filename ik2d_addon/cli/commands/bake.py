@@ -84,9 +84,8 @@ def tell(report: BakeReport, file: str = "") -> None:
     before = f"ik2d: {file}: " if file else "ik2d: "
     say(f"{before}{report.armature}: {report.sentence()}")
     for chain in report.chains:
-        say(
-            f"{before}  {chain.name} ({chain.solver}, {number_of(len(chain.bones), 'bone')}): {chain.sentence()}"
-        )
+        bones = number_of(len(chain.bones), "bone")
+        say(f"{before}  {chain.name} ({chain.solver}, {bones}): {chain.sentence()}")
     for warning in report.warnings:
         complain(f"ik2d: warning: {file}: {warning}" if file else f"ik2d: warning: {warning}")
 
