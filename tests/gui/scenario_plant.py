@@ -129,6 +129,7 @@ def test():
     assert (first, last - 3) in spans("Leg.near", "contact_toe"), spans("Leg.near", "contact_toe")
     yield from ui.click_button(area, sidebar, "ik2d.plant_feet")
     yield 5.0
+    yield from ui.wait_until(lambda: not bpy.context.window.modal_operators, "planting again", 60)
     assert (first, last - 3) in spans("Leg.near", "contact_toe")
     assert max(slide(name, "contact_toe", "ball") for name in LEGS) < 1e-5
     yield from ui.shot(f"{SHOTS}/plant_4_again.png")
