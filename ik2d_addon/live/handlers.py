@@ -192,10 +192,6 @@ def _loaded(*_arguments) -> None:
     scene = bpy.context.scene
     if scene is not None and next(live_settings(), None) is not None:
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
-        # While a file loads Blender does not hand results on to the objects themselves: their world matrices
-        # would stay as they are without any parent or place, until something moved them.
-        for ob in scene.objects:
-            ob.update_tag()
 
 
 def _pause_ended() -> None:

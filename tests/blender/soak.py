@@ -27,6 +27,7 @@ from rigs import add_armature, add_chain, add_target, evaluated_place, evaluated
 
 import ik2d_addon
 from ik2d_addon.bake import bake, solve
+from ik2d_addon.bake.lengths import Units
 from ik2d_addon.chains import adopt, release, remove_native
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.drag.drag import take_hold
@@ -340,7 +341,9 @@ class Animator:
             setattr(settings, name, self.random.random() < 0.7)
         self.press("target_path")
         armature, chains = draw.chains_seen(bpy.context, True)
-        figure = draw.figure_of(armature, draw.chain_views(armature, chains, {}), settings, GREY, 'METRIC')
+        figure = draw.figure_of(
+            armature, draw.chain_views(armature, chains, {}), settings, GREY, Units('METRIC')
+        )
         assert all(np.isfinite(place).all() for place, _words, _color in figure.labels)
 
     def do_make_native(self) -> None:

@@ -2,6 +2,7 @@
 """Feet roll over the pivot that stands, in Solve, Live and Bake, by Blender's evaluated pose."""
 
 import math
+from pathlib import Path
 
 import bpy
 import numpy as np
@@ -15,6 +16,7 @@ from ik2d_addon.chains import add_foot, remove_foot, target_to_tip
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.baking.results import bake_is_stale
 from ik2d_addon.features.drag.drag import take_hold
+from ik2d_addon.features.foot.pivots import measured_pivots
 from ik2d_addon.features.overlay.chain_view import samples_now
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene.rounding import rounding
@@ -418,3 +420,16 @@ def test_a_live_foot_on_a_mesh_follows_in_a_file_that_was_opened(tmp_path):
     for frame in (1, 4, 10):
         bpy.context.scene.frame_set(frame)
         assert opened.chain.live_reached and lowest(opened) == pytest.approx(height, abs=2e-6)
+
+
+def test_pivots_are_the_same_right_after_a_file_with_a_live_chain_was_opened():
+    sample = Path(__file__).resolve().parents[2] / "sample_scenes" / "01_walking_leg.blend"
+    bpy.ops.wm.open_mainfile(filepath=str(sample))
+    armature = bpy.context.object
+    chain = armature.ik2d.chains[0]
+    opened = measured_pivots(armature, chain)
+    bpy.context.scene.frame_set(2)
+    bpy.context.scene.frame_set(1)
+    moved = measured_pivots(armature, chain)
+    for name in ("heel", "ball", "tip"):
+        assert np.abs(getattr(opened, name) - getattr(moved, name)).max() < 1e-4, name

@@ -202,7 +202,8 @@ def test_a_bake_that_fails_leaves_scale_and_keys_as_they_were(monkeypatch):
         raise IK2DError("no")
 
     state = every_bit_of_animation(armature), [tuple(bone.scale) for bone in armature.pose.bones]
-    monkeypatch.setattr("ik2d_addon.bake.pipeline.report_of", fail)
+    for name in ("pipeline", "now"):
+        monkeypatch.setattr(f"ik2d_addon.bake.{name}.report_of", fail)
     for stretch in (3.0, 1.0):
         chain.stretch = stretch
         with pytest.raises(IK2DError):

@@ -105,7 +105,7 @@ def _ends(bone: PoseBone) -> tuple[Vector, Vector]:
 
 def _up(armature: Object, normal: Floats, joints: Floats) -> Floats:
     """Return the direction up (3,) in a chain's plane, in rest: the world's, else from tip to root."""
-    world = np.array(armature.matrix_world, np.float64)[2, :3]
+    world = np.array(_shown(armature).matrix_world, np.float64)[2, :3]
     for wanted in (world, joints[0] - joints[-1], joints[0] - joints[1]):
         up = wanted - (wanted @ normal) * normal
         size = float(np.linalg.norm(up))
@@ -142,15 +142,14 @@ def _points_on(ob: Object, armature: Object, bones: set[str]) -> Iterator[Vector
     """Yield the points of an object that bones of an armature move, in rest space."""
     if ob.parent == armature and ob.parent_type == 'BONE':
         if ob.parent_bone in bones and ob.type != 'EMPTY':
-            bone = armature.pose.bones[ob.parent_bone]
-            yield from _points_of(
-                ob, bone.bone.matrix_local @ (armature.matrix_world @ bone.matrix).inverted_safe()
-            )
+            shown, rest = _shown(armature), armature.data.bones[ob.parent_bone].matrix_local
+            posed = shown.matrix_world @ shown.pose.bones[ob.parent_bone].matrix
+            yield from _points_of(ob, rest @ posed.inverted_safe())
         return
     modifiers = (one for one in ob.modifiers if one.type == 'ARMATURE' and one.object == armature)
     if ob.type == 'MESH' and next(modifiers, None) is not None:
         groups = {group.index for group in ob.vertex_groups if group.name in bones}
-        into = armature.matrix_world.inverted_safe() @ ob.matrix_world
+        into = _shown(armature).matrix_world.inverted_safe() @ _shown(ob).matrix_world
         for vertex in ob.data.vertices if groups else ():
             if sum(one.weight for one in vertex.groups if one.group in groups) >= _WEIGHT:
                 yield into @ vertex.co
@@ -159,5 +158,11 @@ def _points_on(ob: Object, armature: Object, bones: set[str]) -> Iterator[Vector
 def _points_of(ob: Object, into: Matrix) -> Iterator[Vector]:
     """Yield the points of an object: a mesh's vertices, else the corners of its box. into: from the world."""
     points = [vertex.co for vertex in ob.data.vertices] if ob.type == 'MESH' else map(Vector, ob.bound_box)
+    into = into @ _shown(ob).matrix_world
     for point in points:
-        yield into @ ob.matrix_world @ point
+        yield into @ point
+
+
+def _shown(ob: Object) -> Object:
+    """Return an object as it is evaluated: itself may have no place yet after its file was opened."""
+    return ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
