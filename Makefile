@@ -17,7 +17,7 @@ NO_311 = Python 3.11 was not found, and Blender's module bpy $(BPY) runs on no o
 ENVIRONMENT = "$(or $(PYTHON311),$(error $(NO_311)))" tools/environment.py "$(VENV)" "$(BPY)"
 DEMO := build/02_excavator
 
-.PHONY: help demo farm farm-slurm check test test-gui test-processors bench bench-check mutants fuzz soak lint docs build package release samples translations pictures clean
+.PHONY: help demo farm farm-slurm check test test-gui test-processors bench bench-check compare-bakes mutants fuzz soak lint docs build package release samples translations pictures clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 26
@@ -67,11 +67,15 @@ bench-check:  ## Compare speeds with those in docs/benchmarks.json: fails on a l
 	@$(ENVIRONMENT)
 	"$(PYTHON)" -m benchmarks.check $(ARGS)
 
+compare-bakes:  ## Compare all keys and messages with those of a commit (ARGS="COMMIT --tolerance 1e-6")
+	@$(ENVIRONMENT)
+	"$(PYTHON)" tools/compare_bakes.py $(ARGS)
+
 mutants:  ## Change the code in 210 places, one at a time, to see whether a test notices (half an hour)
 	@$(ENVIRONMENT) dev bench mutants manual
 	"$(PYTHON)" -m tools.mutants $(ARGS)
 
-fuzz:  ## Hurt the command line for five minutes: damaged files, odd options, kills (ARGS=--short for one)
+fuzz:  ## Hurt the command line, and bake random limbs, for five minutes: damaged files, kills (ARGS=--short for one)
 	@$(ENVIRONMENT)
 	"$(PYTHON)" -m tools.fuzz $(ARGS)
 

@@ -186,6 +186,4 @@ as much again.
 few frames nla.bake is faster.
 - *Rigs that F-Curves alone do not place* (constraints, drivers, strips, chains whose settings have \
 keys): Blender steps through all frames in a scene of the rig alone, which takes longer than all else.
-- *Batches of CCD*: 1,000 targets of ten bones take some 27 rounds of calls, the last of them for few \
-targets; 200 bones leave the processor's cache, and nine of ten random starts need a second search.
 """

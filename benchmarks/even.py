@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ik2d_addon.core import Chain, solve_arc, solve_ccd, solve_ccd_path, solve_even, solve_two_bone
-from ik2d_addon.core.even.joined import joined
-from ik2d_addon.core.even.rooted import settled
 from ik2d_addon.core.even.search import Search, family_of
 from ik2d_addon.core.inputs import wrapped
 
@@ -216,7 +214,7 @@ def turns(bones: tuple[int, ...] = (3, 4, *BONES[1:]), chains: int = 40, room: f
             for n in bones:
                 rates, folded = [], 0
                 for chain, rest in problems(n, kind, chains):
-                    family = family_of(joined(chain.lengths, np.ones(n - 1), rest[1:]), side)
+                    family = family_of(chain.lengths, np.ones(n - 1), rest[1:], side)
                     folded += family.bridged > 0
                     distances = np.linspace(chain.reach[0] + room, 0.95, 2000)
                     poses, _ = family.at(distances)
@@ -363,28 +361,6 @@ def near(bones: tuple[int, ...] = (2, 3, 5, 12)) -> Table:
     return Table("Past the root", note, header, rows)
 
 
-def root(bones: tuple[int, ...] = BONES, count: int = 500) -> Table:
-    """Return the table of how the pose settles where the root's turn counts."""
-    rows = []
-    for n in bones:
-        for weight in (1.0, 0.1):
-            rng = np.random.default_rng(n)
-            share, steps = 0.0, []
-            for chain, rest in problems(n, "curved", 4):
-                targets = annulus(rng, chain, count)
-                start = solve_even(chain, targets, rest=rest).angles
-                weights = np.append(weight, np.ones(n - 1))
-                _, rounds, done = settled(chain.lengths, weights, rest, start, targets)
-                share += (~done).mean() / 4
-                steps.extend(rounds)
-            rows.append([str(n), f"{weight:g}", percent(share), f"{np.median(steps):.0f}"])
-    note = (
-        f"With the root's turn counted: how many of 4 x {count} targets have not settled after 150"
-        " steps (they reach, with less bend than from a free root), and the steps in the median."
-    )
-    return Table("Even: the root's turn", note, ["bones", "its weight", "not settled", "steps"], rows)
-
-
 def annulus(rng: np.random.Generator, chain: Chain, count: int) -> Floats:
     """Return targets (count, 2) spread evenly over the annulus of reach."""
     inner, outer = chain.reach
@@ -400,7 +376,6 @@ TABLES: dict[str, Callable[[], Table]] = {
     "paths": paths,
     "paths down to 0.01": lambda: paths(least=0.01),
     "near": near,
-    "root": root,
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ik2d_addon.core import Chain, forward, reachable, solve_ccd, solve_ccd_path, solve_even, solve_even_path
 from ik2d_addon.core.even.solve import Even
-from ik2d_addon.core.sheet.sheet import Sheet
+from ik2d_addon.core.within_limits.sheet import Tables
 
 from .problems import Floats
 from .region import near_border
@@ -205,7 +205,7 @@ def times(count: int = 1000, rounds: int = 5) -> Table:
         springs = even.springs()[0]
         measured = best_times(
             {
-                "set-up": lambda s=springs: Sheet(s),
+                "set-up": lambda s=springs: Tables(s),
                 "batch": lambda c=chain, t=targets, r=rest: solve_even(c, t, rest=r),
                 "one": lambda c=chain, t=targets, r=rest: [solve_even(c, one, rest=r) for one in t[:50]],
                 "ccd": lambda c=chain, t=targets, r=rest: solve_ccd(c, t, start=r),

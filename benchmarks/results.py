@@ -34,7 +34,6 @@ class Sizes:
     starts: int = 50
     chains: int = 40
     paths: int = 400
-    settled: int = 500
     poses: int = 2000
     live_bones: tuple[int, ...] = (2, 10, 20)
     live_rounds: int = 4
@@ -56,7 +55,6 @@ TOY = Sizes(
     starts=2,
     chains=5,
     paths=2,
-    settled=10,
     poses=20,
     live_bones=(2, 3, 4),
     live_rounds=1,
@@ -125,7 +123,6 @@ def _of_even(sizes: Sizes) -> Iterator[Table]:
     yield bends.measure(several, sizes.bends)
     yield even.energy(several, sizes.starts)
     yield even.turns(several, sizes.chains)
-    yield even.root(several, sizes.settled)
     yield even.times(sizes.many_bones, sizes.rounds)
 
 

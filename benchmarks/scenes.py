@@ -40,6 +40,18 @@ def chains(
     return armature
 
 
+def constrained(count: int, frames: int) -> bpy.types.Object:
+    """Add chains of two bones as in `chains`, each with limits of Blender's own on its bones, which act."""
+    armature = chains(count, 2, frames)
+    for k in range(count):
+        for i in range(2):
+            limit = armature.pose.bones[f"{k}.{i}"].constraints.new('LIMIT_ROTATION')
+            limit.use_limit_x = limit.use_limit_y = True
+            limit.owner_space = 'LOCAL'
+    bpy.context.view_layer.update()
+    return armature
+
+
 def crowd(count: int, limbs: int, frames: int) -> list[bpy.types.Object]:
     """Empty the file, and add that many armatures with so many chains of two bones each, all selected."""
     armatures = [chains(limbs, 2, frames)]

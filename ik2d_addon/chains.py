@@ -8,23 +8,29 @@ whose sentence says why; nothing is changed then.
 """
 
 from .features.adopt.adopt import adopt, release
+from .features.baking.before import show_before
 from .features.foot.add import add_foot, remove_foot
+from .features.match.clearing import clear_snaps
 from .features.match.match import snap_fk, target_to_tip
 from .features.native import make_native, remove_native
 from .features.plant.plant import find_contacts, plant_feet, unplant_feet
 from .features.pole.pole import add_pole, fit_pole_angle
+from .features.posed.plane import Hold, hold_pose
 from .features.setup.copying import mirror_chain
 from .features.setup.operators import remove_chain
 from .ui.settings.chain_list import add_chain, flip
 
 __all__ = [
+    "Hold",
     "add_chain",
     "add_foot",
     "add_pole",
     "adopt",
+    "clear_snaps",
     "find_contacts",
     "fit_pole_angle",
     "flip",
+    "hold_pose",
     "make_native",
     "mirror_chain",
     "plant_feet",
@@ -32,6 +38,7 @@ __all__ = [
     "remove_chain",
     "remove_foot",
     "remove_native",
+    "show_before",
     "snap_fk",
     "target_to_tip",
     "unplant_feet",

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake the same scenes with two versions of the add-on; compare all keys, reports and messages, bit by bit.
+"""Bake the same scenes with two versions of the add-on; compare all keys, reports and messages.
 
-    python tools/compare_bakes.py COMMIT [--other COMMIT] [--chains N] [--seed N]
+    python tools/compare_bakes.py COMMIT [--other COMMIT] [--chains N] [--seed N] [--tolerance NUMBER]
 
 Without --other the second version is the checkout as it is. The scenes are the samples and so many random
 chains, of all solvers, with limits, slides, stretch, hands, influence and all ways to key. Each version runs
-in a process of its own. Exit code 1 where anything differs.
+in a process of its own. Bit by bit, but where a tolerance is given: then numbers may differ by it, and
+iterations by any. Exit code 1 where anything differs.
 """
 
 import argparse
@@ -33,6 +34,7 @@ def main() -> int:
     parser.add_argument("--other", default="", help="the second version (default: the checkout)")
     parser.add_argument("--chains", type=int, default=200, help="how many random chains (200)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--tolerance", type=float, default=0.0, help="by how much numbers may differ (0)")
     parser.add_argument("--dump", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.dump:
@@ -41,9 +43,13 @@ def main() -> int:
         places = [extracted(options.commit, Path(folder, "before"))]
         places.append(extracted(options.other, Path(folder, "after")) if options.other else ROOT)
         before, after = (results_of(place, options) for place in places)
-    different = [name for name in before | after if before.get(name) != after.get(name)]
-    for name in different[:20]:
-        print(f"{name}: {first_difference(before.get(name), after.get(name))}")
+    differences = {
+        name: first_difference(before.get(name), after.get(name), options.tolerance)
+        for name in before | after
+    }
+    different = {name: words for name, words in differences.items() if words}
+    for name, words in different.items():
+        print(f"{name}: {words}")
     baked = sum("curves" in result for result in before.values())
     curves = sum(len(result.get("curves", ())) for result in before.values())
     print(f"{len(before)} scenes, {baked} of them baked, {curves} F-Curves: {len(different)} differ")
@@ -75,17 +81,34 @@ def results_of(place: Path, options: argparse.Namespace) -> dict:
     return {name: result for line in lines for name, result in json.loads(line).items()}
 
 
-def first_difference(one: object, other: object, path: str = "") -> str:
-    """Return where two results first differ, and how."""
+def first_difference(one: object, other: object, tolerance: float, path: str = "") -> str:
+    """Return where two results first differ by more than a tolerance, and how; "" where they do not."""
+    if one == other or tolerance and path.endswith("/iterations"):
+        return ""
+    pairs = []
     if isinstance(one, dict) and isinstance(other, dict):
-        for key in one | other:
-            if one.get(key) != other.get(key):
-                return first_difference(one.get(key), other.get(key), f"{path}/{key}")
-    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for i, pair in enumerate(zip(one, other, strict=True)):
-            if pair[0] != pair[1]:
-                return first_difference(*pair, f"{path}[{i}]")
-    return f"{path}: {str(one)[:200]} -> {str(other)[:200]}"
+        pairs = [(one.get(key), other.get(key), f"{path}/{key}") for key in one | other]
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = [(*pair, f"{path}[{i}]") for i, pair in enumerate(zip(one, other, strict=True))]
+    elif tolerance and are_close(one, other, tolerance):
+        return ""
+    else:
+        return f"{path}: {str(one)[:200]} -> {str(other)[:200]}"
+    return next(filter(None, (first_difference(a, b, tolerance, where) for a, b, where in pairs)), "")
+
+
+def are_close(one: object, other: object, tolerance: float) -> bool:
+    """Return whether two texts are numbers, as `plain` and `curves_of` write them, that are as near."""
+    import numpy as np
+
+    try:
+        numbers = np.array([float.fromhex(str(text)) for text in (one, other)])
+    except (ValueError, OverflowError):  # a column of keys
+        try:
+            numbers = np.array([np.frombuffer(bytes.fromhex(str(text)), np.float32) for text in (one, other)])
+        except ValueError:
+            return False
+    return bool(np.abs(numbers[0].astype(float) - numbers[1]).max(initial=0.0) <= tolerance)
 
 
 # --- In the process of one version ------------------------------------------------------------------

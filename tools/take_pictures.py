@@ -32,7 +32,7 @@ SCRIPTS = {
 }
 # Moving picture -> the beginning of its frames' names, its width in pixels, milliseconds a frame.
 MOVING = {"live": ("live_", 840, 60), "walk_cycle": ("cycle_", 640, 42)}
-SECONDS, LARGEST = 240, 2 * 2**20
+SECONDS, LARGEST = 600, 2 * 2**20
 COLORS = 256  # of a still picture; an octree keeps rare colors, which a median cut loses
 
 

@@ -25,7 +25,7 @@ FOLDER = PACKAGE / "ui" / "languages"
 TEMPLATE = FOLDER / "ik2d.pot"
 CONTEXT = "IK2D"
 # Calls whose first argument is shown, or the second.
-KEYWORDS = {"say": None, "noted": None, "fix": None, "Fix": (2,)}
+KEYWORDS = {"say": None, "refusal": None, "noted": None, "fix": None, "Fix": (2,)}
 Message = tuple[str, str | None, str]  # the text, its context, and where it is from
 
 

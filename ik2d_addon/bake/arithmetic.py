@@ -48,9 +48,11 @@ class Expected:
         """
         whole = [one for one in distances if len(one) == len(self.times)]
         furthest = int(np.argmax(max(whole, key=np.max))) if whole else 0
-        order = np.argsort(self.times)
-        spread = order[np.linspace(0, len(order) - 1, LOOKS).round().astype(np.intp)]
-        return sorted({furthest, *spread.tolist()}, key=self.times.__getitem__)
+        frames = (len(self.times) + 1) // 2
+        on_frames = np.linspace(0, frames - 1, (LOOKS + 1) // 2).round().astype(np.intp)
+        half_way = np.linspace(frames, len(self.times) - 1, LOOKS // 2).round().astype(np.intp)
+        rows = {furthest, *on_frames.tolist(), *half_way[half_way >= frames].tolist()}
+        return sorted(rows, key=self.times.__getitem__)
 
     def agrees(self, rows: list[int], seen: Sequence[ChainSamples], reaches: Sequence[float]) -> bool:
         """Return whether Blender's samples at some rows show the tips, and the targets, where expected."""
@@ -125,6 +127,8 @@ def _played(
         values[:] = getattr(bone, one.property)
         for index in one.unlocked(armature):
             curve = known.fcurves.find(path, index=index)
+            if curve is not None and not versions.plays(armature, curve):
+                return None
             if curve is not None:
                 curves.append(curve)
                 filled.append(values[:, index])

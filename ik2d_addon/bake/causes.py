@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The causes of a tip that is not on its target, in words."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Status
-from ..core.words import noted, say
+from ..core.words import listed, noted, say
 
 OUT_OF_REACH, OFF_THE_PLANE, EASED = (
     noted("out of reach"),
@@ -19,7 +21,8 @@ LIMITED, LOCKED, UNEVEN = (
 )
 BETWEEN_KEYS, MOVED_ELSE = noted("off between keys"), noted("moved by something other than the keys")
 REDUCED = noted("off by reducing keys")
-TURNING, BLENDED = noted("turning over"), noted("held back by influence")
+TURNING, BLENDED = noted("turning over"), noted("held back by IK Blend")
+FK = noted("FK, as IK Blend is 0")  # on purpose: no miss
 HALF_WAY_BETWEEN = noted("half-way between frames")
 _STATUS_IN_WORDS = {
     Status.TOO_FAR: OUT_OF_REACH,
@@ -55,6 +58,13 @@ def cause_of(
     if solved > tolerance and solved >= 0.5 * distance:
         return OFF_THE_PLANE if off_plane else on_purpose
     return UNEVEN if uneven else ""
+
+
+def unmoved_words(chains: Sequence[str]) -> str:
+    """Return the sentence on chains, by their names, whose targets do not move."""
+    if len(chains) == 1:
+        return say("{chain}'s target does not move: key it (Key Target)", chain=chains[0])
+    return say("The targets of {chains} do not move: key them (Key Target)", chains=listed(chains))
 
 
 def stopped_words(limited: NDArray[np.bool_], locked: NDArray[np.bool_] | None) -> str:

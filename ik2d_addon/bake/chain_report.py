@@ -38,21 +38,13 @@ DIGITS = 7
 _TOLD = (
     *("name", "armature", "bones", "solver", "target", "plane", "reach", "keys", "summary", "reached"),
     *("verified", "max_error", "max_error_frame", "max_error_from", "plays_back_worse_by", "forced"),
-    *("warnings", "frames", "status", "residual", "off_plane", "distance", "keyed", "iterations", "limited"),
-    *("joint_speed", "played_back", "played_back_between", "stretch", "slides", "hands", "hands_off"),
-    *(
-        "hands_between",
-        "max_hands_off",
-        "max_hands_off_time",
-        "angle_error",
-        "lifted",
-        "plane_axes",
-        "angles",
-        "parted",
-    ),
+    *("fk_frames", "warnings", "frames", "fk", "status", "residual", "off_plane", "distance", "keyed"),
+    *("iterations", "limited", "joint_speed", "played_back", "played_back_between", "stretch", "slides"),
+    *("hands", "hands_off", "hands_between", "max_hands_off", "max_hands_off_time", "angle_error", "lifted"),
+    *("plane_axes", "angles", "parted"),
 )
 _COLUMNS = (
-    *("status", "residual", "off_plane", "distance", "played_back", "limited", "joint_speed"),
+    *("fk", "status", "residual", "off_plane", "distance", "played_back", "limited", "joint_speed"),
     *("iterations", "stretch", "slides"),
 )
 
@@ -63,6 +55,7 @@ class ChainReport:
 
     A tip's place is the one played back where that was measured, else the solved one. Played back: as Blender
     evaluates it, or by arithmetic on the keys that it holds, which it confirms at some of the times.
+    FK frames, on which its IK Blend is 0, are no misses: all that is said of the chain leaves them out.
     """
 
     name: str
@@ -96,7 +89,7 @@ class ChainReport:
     slides: Floats | None = None  # (frames, n) lengths added to bones, in the armature's units; None: rigid
     turning: NDArray[np.bool_] | None = None  # (frames,) where it turns over from one side to the other
     parted: NDArray[np.bool_] | None = None  # (frames,) where a live chain has another pose; None: nowhere
-    blended: NDArray[np.bool_] | None = None  # (frames,) where its influence leaves other keys their part
+    influence: Floats | None = None  # (frames,) its IK Blend, 0..1; None: 1 on all
     locked: NDArray[np.bool_] | None = None  # (n,) joints that locks keep from turning; None: none
     uneven: bool = (
         False  # whether something is scaled unevenly, so that bones change their length as they turn
@@ -114,6 +107,7 @@ class ChainReport:
     angle_error: Floats | None = None
     lifted: Floats | None = None  # (frames,) how far the ground lifted the foot; None: it has none
     ground: str = ""  # its name
+    unmoved: bool = False  # whether its target stands still: it has no keys and hangs on no motion
 
     @property
     def directions(self) -> Floats | None:
@@ -128,36 +122,86 @@ class ChainReport:
         return np.where(np.isnan(self.played_back), self.distance, self.played_back)
 
     @property
+    def blended(self) -> NDArray[np.bool_]:
+        """(frames,) True where its IK Blend is below 1, so that other keys have their part."""
+        return np.zeros(len(self.frames), bool) if self.influence is None else self.influence < 1.0
+
+    @cached_property
+    def fk(self) -> NDArray[np.bool_]:
+        """(frames,) True on FK frames, on which its IK Blend is 0."""
+        if self.influence is None:
+            return np.zeros(len(self.frames), bool)
+        return self.influence <= 0.0
+
+    @property
+    def fk_frames(self) -> int:
+        """The number of FK frames."""
+        return int(self.fk.sum())
+
+    @property
+    def is_off(self) -> bool:
+        """Whether all frames are FK, so that the bake has nothing to solve."""
+        return bool(self.fk.all())
+
+    @cached_property
+    def _judged(self) -> Floats:
+        """(frames,) the errors, and -1 on FK frames."""
+        return np.where(self.fk, -1.0, self.errors)
+
+    @cached_property
+    def _judged_between(self) -> Floats:
+        """(m,) the distances between the frames, and 0 next to FK frames."""
+        if not self.fk_frames:
+            return self.between
+        after = np.searchsorted(self.frames, self.between_times).clip(1, max(len(self.frames) - 1, 1))
+        return np.where(self.fk[after - 1] | self.fk[after], 0.0, self.between)
+
+    @property
+    def max_residual(self) -> float:
+        """The largest distance from the tip to its target as solved, seen along the plane's normal."""
+        return float(np.where(self.fk, 0.0, self.residual).max())
+
+    @property
     def max_error(self) -> float:
         """The largest known distance from the tip to its target, on the frames and between them."""
-        return max(float(self.errors.max()), self.max_between)
+        return max(float(self._judged.max()), self.max_between)
 
     @cached_property
     def max_between(self) -> float:
         """The largest distance that was measured between the frames; 0 where none was."""
-        return float(self.between.max(initial=0.0))
+        return float(self._judged_between.max(initial=0.0))
+
+    @property
+    def _is_worst_between(self) -> bool:
+        """Whether the tip is further off between the frames than on any."""
+        return self.max_between > max(float(self._judged.max()), 0.0)
+
+    @property
+    def _worst_between(self) -> float:
+        """The time between the frames at which the tip is furthest off."""
+        return float(self.between_times[int(np.argmax(self._judged_between))])
 
     @property
     def max_error_frame(self) -> float:
         """The frame or half-way time at which the tip is furthest off."""
-        if self.max_between > self.errors.max():
-            return float(self.between_times[int(np.argmax(self.between))])
-        return float(self.frames[int(np.argmax(self.errors))])
+        if self._is_worst_between:
+            return self._worst_between
+        return float(self.frames[int(np.argmax(self._judged))])
 
     @property
     def max_error_from(self) -> str:
         """The cause of the largest distance, in words; "" where the target is reached there."""
-        if self.max_between > self.errors.max():
+        if self._is_worst_between:
             return HALF_WAY_BETWEEN if self.max_between > self.tolerance else ""
-        worst = int(np.argmax(self.errors))
+        worst = int(np.argmax(self._judged))
         return self._cause(worst) if self.missed[worst] else ""
 
     @cached_property
     def missed(self) -> NDArray[np.bool_]:
-        """(frames,) True where the tip is not on its target."""
+        """(frames,) True where the tip is not on its target, but for FK frames."""
         # A comparison with NaN is false.
         on_target = self.errors <= self.tolerance + self.bound
-        missed: NDArray[np.bool_] = ~(is_reached(self.status) & on_target)
+        missed: NDArray[np.bool_] = ~(is_reached(self.status) & on_target | self.fk)
         return missed
 
     @property
@@ -172,13 +216,13 @@ class ChainReport:
 
     @property
     def reached(self) -> bool:
-        """Whether the tip is known to be on its target on every frame, and near it between.
+        """Whether the tip is known to be on its target on every frame that is not FK, and near it between.
 
         Unknown until played back between keys more than a frame apart and under other controls, and after
-        a forced bake, since the target may not be where it should.
+        a forced bake, since the target may not be where it should; also where all frames are FK.
         """
         known = self.verified != VERIFIED_NOTHING or bool(self.keyed.all()) and not self.other_controls
-        return known and not self.forced and not self.misses
+        return known and not self.forced and not self.misses and not self.is_off
 
     @property
     def max_hands_off(self) -> float | None:
@@ -206,7 +250,7 @@ class ChainReport:
     @property
     def worst_frame(self) -> int:
         """The frame on which the tip is furthest from its target."""
-        return int(self.frames[int(np.argmax(self.errors))])
+        return int(self.frames[int(np.argmax(self._judged))])
 
     def limited_bones(self, i: int) -> list[str]:
         """Return the bones that are at a limit on the i-th frame."""
@@ -215,17 +259,33 @@ class ChainReport:
     def sentence(self) -> str:
         """Return the result in words: "3 of 250 frames out of reach, worst by 0.12 m at frame 87"."""
         by_force = say(", baked by force") if self.forced else ""
+        fk = f"; {self.fk_words()}" if self.fk_frames else ""
+        if self.is_off:
+            return f"{self.fk_words()}{self.hands_words()}{by_force}"
         if self.missed.any():
-            return f"{self.missed_words()}{self.hands_words()}{self.lifted_words()}{by_force}"
+            return f"{self.missed_words()}{fk}{self.hands_words()}{self.lifted_words()}{by_force}"
         count = number_of(len(self.frames), "frame")
         if not self.reached:
-            return f"{count}, {self.doubt_words()}{self.hands_words()}{self.lifted_words()}{by_force}"
-        on_all = say(" on all") * (len(self.frames) > 1)
+            return f"{count}, {self.doubt_words()}{fk}{self.hands_words()}{self.lifted_words()}{by_force}"
+        on_all = say(" on all others") if fk else say(" on all") * (len(self.frames) > 1)
         told = (
             *(self.unverified_words(), self.between_words(), self.hands_words()),
             *(self.lifted_words(), self.parted_words()),
         )
+        if fk:
+            count = self.fk_words()
         return say("{count}, target reached{on_all}{names}", count=count, on_all=on_all, names="".join(told))
+
+    def fk_words(self, of: str = "") -> str:
+        """Return the number of FK frames in words: "106 of 148 frames are FK". of: whose, " of 'Arm'"."""
+        frames = number_of(len(self.frames), "frame")
+        if self.is_off:
+            words = noted("{frames}{of} FK, as IK Blend is 0: raise it, or disable the chain")
+            return say(words, frames=frames, of=of)
+        words = noted("{count} of {frames}{of} are FK")
+        if self.fk_frames == 1:
+            words = noted("{count} of {frames}{of} is FK")
+        return say(words, count=self.fk_frames, frames=frames, of=of)
 
     def missed_words(self) -> str:
         """Return the number of missed frames, the causes and the largest miss, in words."""
@@ -241,17 +301,16 @@ class ChainReport:
             frame=self.frames[worst],
         )
         if self.strays and self.max_between > self.errors[worst]:
-            words += say(", and by {length} half-way between two", length=self._length(self.max_between))
+            words += say(", and by {length} between frames", length=self._length(self.max_between))
         return words
 
     def doubt_words(self) -> str:
         """Return why no missed frame is known, but the target does not count as reached."""
         if self.strays:
-            at = self.between_times[int(np.argmax(self.between))]
             return say(
-                "target reached on the frames, but up to {length} off half-way between two (frame {at:g})",
+                "target reached on the frames, but up to {length} off between them (frame {at:g})",
                 length=self._length(self.max_between),
-                at=at,
+                at=self._worst_between,
             )
         if self.forced:
             return say("target reached, if it is where it should be")
@@ -269,7 +328,7 @@ class ChainReport:
         """Return the miss half-way between frames, ", up to 1 mm off ...", or "" for none."""
         if self.max_between <= self.tolerance:
             return ""
-        return say(", up to {length} off half-way between frames", length=self._length(self.max_between))
+        return say(", up to {length} off between frames", length=self._length(self.max_between))
 
     def hands_words(self) -> str:
         """Return the largest angle of hands off their rotation, "; 'foot' up to 0.2 degrees off", or ""."""
@@ -284,9 +343,10 @@ class ChainReport:
 
         As in "; its foot lifted above 'Floor' by up to 3 cm on 5 frames, most at frame 12".
         """
-        if self.lifted is None or not self.lifted.max() > self.tolerance:
+        lifted = np.zeros(1) if self.lifted is None else np.where(self.fk, 0.0, self.lifted)
+        if not lifted.max() > self.tolerance:
             return ""
-        count, worst = int((self.lifted > self.tolerance).sum()), int(np.argmax(self.lifted))
+        count, worst = int((lifted > self.tolerance).sum()), int(np.argmax(lifted))
         at = (
             say("most at frame {frame:g}", frame=self.frames[worst])
             if count > 1
@@ -295,7 +355,7 @@ class ChainReport:
         return say(
             "; its foot lifted above '{ground}' by up to {length} on {frames}, {at}",
             ground=self.ground,
-            length=self._length(self.lifted[worst]),
+            length=self._length(lifted[worst]),
             frames=number_of(count, "frame"),
             at=at,
         )
@@ -323,7 +383,7 @@ class ChainReport:
         if cost > self.distance[i] and self.tolerance < cost <= self.tolerance + self.bound:
             return REDUCED
         turning = self.turning is not None and self.turning[i]
-        blended = self.blended is not None and self.blended[i]
+        blended = self.blended[i]
         eased = status == Status.EASED and not blended
         cause = cause_of(
             status,
@@ -345,6 +405,7 @@ class ChainReport:
         made = {
             "summary": self.sentence(),
             "plays_back_worse_by": max(0.0, self.plays_back_worse_by),
+            "fk": self.fk if self.fk_frames else None,
             "status": [Status(int(status)).name for status in self.status],
             "limited": [self.limited_bones(i) for i in range(len(self.frames))],
             "played_back_between": np.column_stack((self.between_times, self.between)),

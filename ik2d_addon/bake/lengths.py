@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import bpy
 
-from ..core.words import say
+from ..core.words import noted, say
 
 # A foot in meters.
 FOOT = 0.3048
@@ -21,6 +21,23 @@ class Units(NamedTuple):
     def of(cls, scene: bpy.types.Scene) -> "Units":
         """Return the units of a scene."""
         return cls(scene.unit_settings.system, scene.unit_settings.scale_length)
+
+
+# Lengths below these, in meters, tell a person nothing.
+_SMALLEST = {'METRIC': (1e-5, noted("less than 0.01 mm")), 'IMPERIAL': (2.54e-5, noted("less than 1 thou"))}
+_MILLIMETER = 1e-3  # below it Blender writes micrometers
+
+
+def rough_length(length: float, units: Units) -> str:
+    """Return a length to two digits, in units that people use: "0.27 mm", "less than 0.01 mm"."""
+    if units.system == 'NONE':
+        return say("{length:.2g} units", length=length)
+    meters, (smallest, less) = abs(length) * units.scale, _SMALLEST[units.system]
+    if meters < smallest:
+        return say(less)
+    if units.system == 'METRIC' and meters < _MILLIMETER:
+        return f"{1e3 * meters:.2g} mm"
+    return length_text(float(f"{meters:.2g}") / units.scale, units)
 
 
 def length_text(length: float, units: Units) -> str:

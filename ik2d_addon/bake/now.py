@@ -25,6 +25,7 @@ from ..rig.scene.sampler import sample_alone, sample_now
 from ..rig.scene.samples import ChainSamples
 from ..rig.scene.slide_locations import slide_channels, slides_remembered, without_slides
 from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_remembered
+from .cures.off_plane import advice_on
 from .keys.keying import KeyedChain, KeyPlan, as_given, plan_keys, rotations_of
 from .playback import VERIFY_ALL, Played, played
 from .report import BakeReport
@@ -80,6 +81,7 @@ def solve(
         verb=noted("Solved"),
         verified=VERIFY_ALL,
         left_out=left_out,
+        advice=advice_on(scene, [chain.solved for chain in solved], plan.frames),
     )
 
 
@@ -93,7 +95,7 @@ def _posed_chain(scene: bpy.types.Scene, chain: SolvedChain, samples: ChainSampl
         times = np.array([scene.frame_float])
         found = hands_of(chain, samples, own_turns(scene, chain.rig, times.tolist()))
         hands = KeyedHands(found.rotations, found, times, np.ones(1, bool))
-    return KeyedChain(chain, rotations, np.empty(0, np.intp), scales, hands, relative_turns(chain))
+    return KeyedChain(chain, rotations, scales, hands, relative_turns(chain))
 
 
 def _solved_now(

@@ -13,12 +13,14 @@ import numpy as np
 from ..core.solution import CountedSteps, Steps, drained, mapped
 from ..core.words import noted
 from ..rig.animation import key_faults, keys
+from ..rig.animation.kept.keeping import Replaced
+from ..rig.animation.kept.marks import BAKE, SNAP
 from ..rig.animation.times import animation_times, pace_of
 from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import hands_remembered
 from ..rig.chain.native_state import natives_muted
 from ..rig.chain.order import in_order
-from ..rig.pose.keyed_pose import neighbor_poses, replaced_notes
+from ..rig.pose.keyed_pose import neighbor_poses
 from ..rig.pose.rotations import single_axis_notes
 from ..rig.pose.swings import eased_spins
 from ..rig.pose.target_plane import facing_target
@@ -30,12 +32,23 @@ from ..rig.scene.samples import ChainSamples, solvable
 from ..rig.scene.slide_locations import slides_remembered, without_slides
 from ..rig.scene.stretch_scales import scales_remembered
 from .arithmetic import expected, turned_by_keys
+from .cures.off_plane import advice_on
 from .keys.clearing import release_hands, release_slides
 from .keys.hand_keys import with_hands
 from .keys.handles import THIRDS
 from .keys.keying import Draft, KeyedChain, KeyPlan, as_given, key_chains, plan_keys, rotations_of
+from .motionless import stands_still
 from .now import blended_pose
-from .playback import NOT_PLAYED, VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE, Played, played, times_to_play
+from .playback import (
+    NOT_PLAYED,
+    VERIFY_ALL,
+    VERIFY_NOTHING,
+    VERIFY_SAMPLE,
+    Played,
+    played,
+    quarters_to_play,
+    times_to_play,
+)
 from .report import BakeReport
 from .request import (
     BakeOptions,
@@ -86,8 +99,11 @@ def bake_steps(
     step: int = 1,
     *,
     options: BakeOptions | None = None,
+    purpose: int = BAKE,
 ) -> CountedSteps[BakeReport]:
     """Bake in steps: yield (frames done, frames in all); return the BakeReport. Arguments as in `bake`.
+
+    purpose: what the keys are for (rig/animation/kept/marks.py).
 
     Keys are written when all is solved, then played back. Live chains pause meanwhile, and the baked ones
     are no longer live; the constraints of native ones are muted. Closed before its end, it leaves
@@ -97,7 +113,7 @@ def bake_steps(
     """
     armatures = armatures_to_bake(armature_object)
     with live_paused():
-        report = yield from _bake_steps(armatures, chains, frame_start, frame_end, step, options)
+        report = yield from _bake_steps(armatures, chains, frame_start, frame_end, step, options, purpose)
     for armature, part in zip(armatures, report.by_armature, strict=True):
         _turn_live_off(armature, part)
     return report
@@ -113,7 +129,7 @@ def key_as_by_hand(
     live. Arguments, result and errors as in `bake`.
     """
     options = BakeOptions(verify=VERIFY_ALL)
-    return drained(_bake_steps([armature_object], chains, frame_start, frame_end, 1, options, by_hand=True))
+    return drained(_bake_steps([armature_object], chains, frame_start, frame_end, 1, options, SNAP))
 
 
 def _turn_live_off(armature: bpy.types.Object, report: BakeReport) -> None:
@@ -121,7 +137,7 @@ def _turn_live_off(armature: bpy.types.Object, report: BakeReport) -> None:
     names, tips = zip(*((chain.name, chain.bones[-1]) for chain in report.chains), strict=True)
     for settings in armature.ik2d.chains:
         if settings.live and (settings.name in names or settings.enabled and settings.tip in tips):
-            settings.live = False
+            settings.live, settings.was_live = False, True
 
 
 def _bake_steps(
@@ -131,9 +147,9 @@ def _bake_steps(
     frame_end: int | None,
     step: int,
     options: BakeOptions | None,
-    by_hand: bool = False,
+    purpose: int,
 ) -> CountedSteps[BakeReport]:
-    """Bake in steps without pausing live chains. by_hand: whether keys count as made by hand.
+    """Bake in steps without pausing live chains. purpose: SNAP's keys count as made by hand.
 
     Each armature is solved, keyed and played back before those that follow it. All keep their old keys
     until the last one is done.
@@ -145,12 +161,12 @@ def _bake_steps(
     reports: dict[bpy.types.Object, BakeReport] = {}
     with ExitStack() as muted:
         for armature, (rigs, _) in asked.items():
-            muted.enter_context(natives_muted(armature, [rig.name for rig in rigs], for_good=not by_hand))
+            muted.enter_context(natives_muted(armature, [rig.name for rig in rigs], for_good=purpose != SNAP))
         with ExitStack() as undo:
             for armature in baking_order(asked):
                 rigs, left_out = asked[armature]
                 with Sampler(scene, rigs) as sampler:
-                    steps = _bake_rigs(armature, sampler, rigs, left_out, frames, options, by_hand, undo)
+                    steps = _bake_rigs(armature, sampler, rigs, left_out, frames, options, purpose, undo)
                     reports[armature] = yield from _one_of(steps, len(reports), len(asked))
         for rigs, _ in asked.values():
             release_slides(rigs)
@@ -172,11 +188,11 @@ def _bake_rigs(
     left_out: Sequence[str],
     frames: list[int],
     options: BakeOptions,
-    by_hand: bool,
+    purpose: int,
     undo: ExitStack,
 ) -> CountedSteps[BakeReport]:
     """Solve, key and play back chains of one armature on some frames; undo: restores it if anything fails."""
-    scene = sampler.scene
+    scene, by_hand = sampler.scene, purpose == SNAP
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
     solving = solve_frames(rigs, scene, plan, options, by_hand, sampler)
     solved, full_scene, stepped = yield from solving
@@ -185,15 +201,12 @@ def _bake_rigs(
     warnings = key_faults.check_writable(armature_object, rotations, times)
     if options.single_axis:
         warnings += [note for chain in solved for note in single_axis_notes(chain.solved.rig)]
-    for chain in solved:
-        if (chain.solved.influence < 1.0).any():
-            warnings += replaced_notes(scene, chain.solved.rig, plan.times[0], plan.times[-1])
     undo.enter_context(slides_remembered(rigs))
     undo.enter_context(hands_remembered(rigs))
-    undo.enter_context(keys.written(armature_object, times, rotations))
+    keeping = undo.enter_context(keys.written(armature_object, times, rotations, purpose))
     undo.enter_context(scales_remembered([chain.solved.rig for chain in solved]))
     checking = play_back(sampler, solved, plan, options.verify)
-    shown = yield from _counted(checking, 0, 2 * len(plan.times), 2.0)
+    shown = yield from _counted(checking, 0, 2 * len(plan.times))
     return report_of(
         armature_object,
         scene,
@@ -206,6 +219,9 @@ def _bake_rigs(
         stepped=stepped,
         warnings=warnings,
         left_out=left_out,
+        replaced=keeping.replaced if keeping is not None else Replaced(),
+        unmoved=[one.solved.rig.name for one in solved if not by_hand and stands_still(one.solved)],
+        advice=advice_on(scene, [one.solved for one in solved], plan.frames),
     )
 
 
@@ -287,7 +303,7 @@ def _keyed(
         last = one.neighbors.before.channels if one.neighbors.before else None
         drafts.append(Draft.of(chain, one.samples, half_way, options.single_axis, last))
         yield frames
-    thirds = _at_thirds(scene, plan, drafts, sampler) if sampler and sampler.by_curves else []
+    thirds = _at_thirds(scene, plan, drafts, sampler) if sampler is not None else []
     keyed, found = (yield from key_chains(plan, drafts, options.single_axis, thirds)), []
     for draft, own, alone in zip(drafts, owns, keyed, strict=True):
         whole = with_hands(scene, plan, alone, draft.samples, draft.half_way)
@@ -301,7 +317,7 @@ def _keyed(
 def _at_thirds(
     scene: bpy.types.Scene, plan: KeyPlan, drafts: Sequence[Draft], sampler: Sampler
 ) -> list[ChainSamples]:
-    """Return samples of each chain, which F-Curves place, at the thirds of the gaps where it needs handles.
+    """Return samples of each chain at the thirds of the gaps between frames where it needs handles.
 
     None of any chain where one has no numbers there.
     """
@@ -312,7 +328,8 @@ def _at_thirds(
     times = (starts[:, None] + np.diff(plan.frame_array)[gaps, None] * parts).ravel().tolist()
     rigs = [draft.chain.rig for draft in drafts]
     found = []
-    steps = sample_steps(sampler, rigs, times, checked=False, way=CURVES)
+    way = CURVES if sampler.by_curves else STEP
+    steps = sample_steps(sampler, rigs, times, checked=False, way=way)
     for draft, samples in zip(drafts, drained(steps).chains, strict=True):
         rows = np.searchsorted(gaps, draft.gaps)
         own = without_slides(scene, draft.chain.rig, samples, times)
@@ -355,18 +372,21 @@ def play_back(
     """
     if verify == VERIFY_NOTHING:
         return [NOT_PLAYED] * len(chains)
-    rigs = [chain.solved.rig for chain in chains]
-    there = expected(scene.scene if isinstance(scene, Sampler) else scene, chains, plan)
+    rigs, known = [chain.solved.rig for chain in chains], scene.scene if isinstance(scene, Sampler) else scene
+    there, quarters = expected(known, chains, plan), quarters_to_play(known, chains, plan)
     if there is not None:
         each = zip(chains, there.chains, strict=True)
         told = [played(chain, samples, there.times, plan.time_array) for chain, samples in each]
         rows = there.looks([one.distance for one in told])
-        looks = yield from sample_steps(scene, rigs, there.times[rows].tolist(), checked=False, way=STEP)
-        if there.agrees(rows, looks.chains, [chain.solved.reach for chain in chains]):
+        times = np.concatenate((there.times[rows], quarters))
+        looks = yield from sample_steps(scene, rigs, times.tolist(), checked=False, way=STEP)
+        seen = [samples.at(slice(len(rows))) for samples in looks.chains]
+        if there.agrees(rows, seen, [chain.solved.reach for chain in chains]):
             yield len(there.times)
-            return told
-        verify = VERIFY_ALL
-    times = times_to_play(chains, plan, verify)
+            between = [samples.at(slice(len(rows), None)) for samples in looks.chains]
+            asked = zip(told, chains, between, strict=True)
+            return [one.joined(played(chain, own, quarters, plan.time_array)) for one, chain, own in asked]
+    times = np.sort(np.concatenate((times_to_play(plan), quarters)))
     sampling = yield from sample_steps(scene, rigs, times.tolist(), checked=False, way=STEP)
     return [
         played(chain, samples, times, plan.time_array)

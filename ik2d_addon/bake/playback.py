@@ -4,34 +4,32 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import bpy
 import numpy as np
-from numpy.typing import NDArray
 
-from ..core import IK2DError
 from ..core.affine import are_finite, crossed, norms, product, unrepeated
 from ..core.inputs import Floats
-from ..core.words import say
+from ..core.words import refusal
 from ..rig.chain.chain import RigChain
 from ..rig.pose.joint_angles import angles_from_rest
 from ..rig.pose.kinematics import rest_to_pose
 from ..rig.pose.swings import aimed_as_far, swung
+from ..rig.scene.between import restless_gaps
 from ..rig.scene.samples import ChainSamples
 from .keys.keying import KeyedChain, KeyPlan
 
 VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING = 'SAMPLE', 'ALL', 'NONE'
-# How many frames a sample of a bake plays where all have keys: on frames, and half-way between two.
-ON_FRAMES, BETWEEN_FRAMES = 26, 26
 # So many times are measured at once, for the memory.
 _BLOCK = 1 << 16
-# Frames where a joint turns this many times as fast as on any of these are played too.
-_PEAK = 2.0
+# So near to its root, as a part of its length, the target of a bone that aims may be.
+_AIMED = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Played:
     """A chain's misses when its bake was played back. Lengths are the world's."""
 
-    times: Floats  # (m,) the frames, and the times between them, that were played, in order
+    times: Floats  # (m,) the frames, and the times between them, that were played
     distance: Floats  # (m,) tip to target
     in_plane: Floats  # (m,) the part of it in the chain's plane
     off_plane: Floats  # (m,) the part of it along the plane's normal
@@ -40,6 +38,21 @@ class Played:
     hands_off: Floats | None = None
     hands_moved: Floats | None = None
     angles: Floats | None = None  # (m, n) the bones' turns in the plane, as in `angles_from_rest`
+
+    def joined(self, other: "Played") -> "Played":
+        """Return the misses at these times and at others; of the others no angles."""
+        if not len(other.times):
+            return self
+        parts = {
+            name: np.concatenate((getattr(self, name), getattr(other, name)))
+            for name in ("times", "distance", "in_plane", "off_plane", "hands_off", "hands_moved")
+            if getattr(self, name) is not None and getattr(other, name) is not None
+        }
+        if self.angles is not None:
+            unknown = np.full((len(other.times), self.angles.shape[1]), np.nan)
+            parts["angles"] = np.concatenate((self.angles, unknown))
+        order = np.argsort(parts["times"], kind="stable")
+        return Played(**{name: values[order] for name, values in parts.items()})
 
 
 NOT_PLAYED = Played(np.empty(0), np.empty(0), np.empty(0), np.empty(0))
@@ -51,29 +64,27 @@ def played(chain: KeyedChain, samples: ChainSamples, times: Floats, solved: Floa
     solved: the times that it was solved at. Raises IK2DError where a tip has no finite place, and there a
     target or the armature.
     """
+    if not len(times):
+        return NOT_PLAYED
     rig = chain.solved.rig
     # Between two frames a target, or the armature, may have no finite place.
     known = are_finite(samples.targets) & are_finite(samples.world)
     lost = known & ~are_finite(samples.tips)
     if lost.any():
         at = times[int(np.argmax(lost))]
-        raise IK2DError(
-            say(
-                "Chain '{chain}': played back, its tip has no finite place at frame {time:g}; mend or mute "
-                "the constraints and drivers on its bones",
-                chain=rig.name,
-                time=at,
-            )
+        raise refusal(
+            "Chain '{chain}': played back, its tip has no finite place at frame {time:g}; mend or mute "
+            "the constraints and drivers on its bones",
+            chain=rig.name,
+            time=at,
         )
     if not known.all() and (lost := ~known & np.isin(times, solved)).any():
         at = times[int(np.argmax(lost))]
-        raise IK2DError(
-            say(
-                "Chain '{chain}': played back, its target or its armature has no finite place at frame "
-                "{time:g}; mend or mute the constraints and drivers on these",
-                chain=rig.name,
-                time=at,
-            )
+        raise refusal(
+            "Chain '{chain}': played back, its target or its armature has no finite place at frame "
+            "{time:g}; mend or mute the constraints and drivers on these",
+            chain=rig.name,
+            time=at,
         )
     if not known.all():
         samples, times = samples.at(np.flatnonzero(known)), times[known]
@@ -103,28 +114,23 @@ def _missed(rig: RigChain, samples: ChainSamples) -> tuple[Floats, Floats, Float
     return norms(missed), norms(missed - heights[:, None] * normals), np.abs(heights)
 
 
-def times_to_play(chains: Sequence[KeyedChain], plan: KeyPlan, verify: str) -> Floats:
-    """Return the times to play, ascending, as simulations need them."""
+def times_to_play(plan: KeyPlan) -> Floats:
+    """Return the times to play: all frames, and half-way between."""
     frames = plan.frame_array
-    half_way = (frames[:-1] + frames[1:]) / 2.0
-    if verify == VERIFY_ALL or plan.own:  # between keys, nothing was solved
-        return np.sort(np.concatenate((frames, half_way)))
-    spread = _spread(len(frames), ON_FRAMES)
-    on_frames = set(spread.tolist())
-    between = set(_spread(len(half_way), BETWEEN_FRAMES).tolist())
-    for chain in chains:
-        solved = plan.reported(chain.solved)
-        speed = solved.joint_speed
-        if speed.max() > _PEAK * speed[spread].max():  # a smooth one is fast on frames of the spread, too
-            on_frames.add(int(np.argmax(speed)))
-        if solved.distance.max() > solved.tolerance:  # else rounding decides which frame is worst
-            on_frames.add(int(np.argmax(solved.distance)))
-        between |= set(chain.doubtful.tolist())
-    return np.sort(np.concatenate((frames[sorted(on_frames)], half_way[sorted(between)])))
+    return np.concatenate((frames, (frames[:-1] + frames[1:]) / 2.0))
 
 
-def _spread(count: int, wanted: int) -> NDArray[np.intp]:
-    """Return at most `wanted` indices below `count`, evenly spread, with the first and the last."""
-    if count == 0:
-        return np.empty(0, np.intp)
-    return np.unique(np.linspace(0, count - 1, min(wanted, count)).round().astype(np.intp))
+def quarters_to_play(scene: bpy.types.Scene, chains: Sequence[KeyedChain], plan: KeyPlan) -> Floats:
+    """Return the times to play at quarters of gaps between frames, where half-way times do not tell all.
+
+    Keys are shaped by thirds of the gaps, which cubics of the targets need, except of bones that stretch.
+    """
+    frames = plan.frame_array.astype(np.float64)
+    if plan.bound:  # which is promised between all frames
+        gaps = np.arange(len(frames) - 1)
+    else:
+        near = min(chain.solved.reach * (_AIMED if chain.solved.rig.aims else 1.0) for chain in chains)
+        by_thirds = all(chain.solved.factors is None for chain in chains)
+        gaps = restless_gaps(scene, [chain.solved.rig for chain in chains], frames, near, by_thirds)
+    quarters: Floats = frames[gaps, None] + np.diff(frames)[gaps, None] * (0.25, 0.75)
+    return quarters.ravel()

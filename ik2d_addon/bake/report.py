@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.words import noted, number_of, say
+from ..rig.animation.kept.keeping import Replaced
+from .causes import unmoved_words
 from .chain_report import ChainReport
 
 
@@ -21,6 +23,7 @@ class BakeReport:
     left_out: tuple[str, ...] = ()  # the fault of each chain that was asked for and could not be solved
     stepped: str = ""  # the object that was not where its F-Curves say, so that frames were stepped through
     parts: tuple["BakeReport", ...] = ()  # of several armatures the report of each
+    replaced: Replaced = Replaced()  # keys made by hand, which are kept
 
     @classmethod
     def joined(cls, parts: Sequence["BakeReport"]) -> "BakeReport":
@@ -36,6 +39,7 @@ class BakeReport:
             tuple(f"{part.armature}: {fault}" for part in parts for fault in part.left_out),
             next((part.stepped for part in parts if part.stepped), ""),
             tuple(parts),
+            Replaced.joined([part.replaced for part in parts]),
         )
 
     @property
@@ -61,13 +65,23 @@ class BakeReport:
 
     @property
     def all_reached(self) -> bool:
-        """Whether every tip is known to be on its target, also as Blender plays it back."""
+        """Whether every tip is known to be on its target as Blender plays it back, but for FK frames."""
         return not self.left_out and all(chain.reached for chain in self.chains)
+
+    @property
+    def unmoved(self) -> tuple[str, ...]:
+        """The chains whose targets do not move, so that they have one pose."""
+        return tuple(chain.name for chain in self.chains if chain.unmoved)
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the result is as a person wants it: every tip on its target, and no target forgotten."""
+        return self.all_reached and not self.unmoved
 
     @property
     def max_residual(self) -> float:
         """The largest distance from a tip to its target as solved, seen along the plane's normal."""
-        return max(float(chain.residual.max()) for chain in self.chains)
+        return max(chain.max_residual for chain in self.chains)
 
     @property
     def max_error(self) -> float:
@@ -95,7 +109,41 @@ class BakeReport:
             if self.left_out
             else ""
         )
-        return f"{done}; {self._outcome()}{self._hands()}{by_force}{left_out}"
+        return (
+            f"{done}; {self._outcome()}{self._fk()}{self._hands()}{self._replaced()}{by_force}{left_out}"
+            f"{self._unmoved()}"
+        )
+
+    def lines(self) -> tuple[str, ...]:
+        """Return the result in one line, in fewer and fewer words: the first that fits is to be shown."""
+        frames, outcome = number_of(len(self.chains[0].frames), "frame"), self._outcome_in_short()
+        chains = number_of(len(self.chains), "chain")
+        counted = say("{frames}, {chains}", frames=frames, chains=chains) if len(self.chains) > 1 else frames
+        whole = say("{verb} {frames}: {outcome}", verb=self.verb, frames=counted, outcome=outcome)
+        warnings = number_of(len(self.warnings), "warning")
+        noted_too = [say("{line}; {warnings}", line=whole, warnings=warnings)] if self.warnings else []
+        if fk := {float(frame) for chain in self._partly_fk for frame in chain.frames[chain.fk]}:
+            line = noted_too[0] if noted_too else whole
+            noted_too.insert(0, say("{line}; FK on {frames}", line=line, frames=number_of(len(fk), "frame")))
+        shorter = [say("{done}: {outcome}", done=done, outcome=outcome) for done in (counted, frames)]
+        return (*noted_too, whole, *shorter, outcome[:1].upper() + outcome[1:])
+
+    def _outcome_in_short(self) -> str:
+        """Return on how many frames any tip is off its target, or that all are on theirs, in a few words."""
+        bad = [chain for chain in self.chains if not chain.reached]
+        if self.left_out:
+            return say("{chains} left out", chains=number_of(len(self.left_out), "chain"))
+        if not bad:
+            measured = not any(chain.unverified_words() for chain in self.chains)
+            return say("all on target") if measured else say("all on target as solved")
+        missed = {float(frame) for chain in bad for frame in chain.frames[chain.missed]}
+        if missed:
+            return say("off target on {frames}", frames=number_of(len(missed), "frame"))
+        if off := sum(chain.is_off for chain in bad):
+            return say("{chains} FK on all frames", chains=number_of(off, "chain"))
+        if any(chain.strays for chain in bad):
+            return say("off target between frames")
+        return say("not measured everywhere")
 
     def _outcome(self) -> str:
         """Return the result of the chain that is furthest off, or that all have reached their targets."""
@@ -107,15 +155,48 @@ class BakeReport:
             )
             return f"{reached}{worst.unverified_words()}{worst.between_words()}"
         worst = max(bad, key=lambda chain: (chain.missed.any(), chain.max_error))
-        named = say(" of '{chain}'", chain=worst.name) if len(self.chains) > 1 else ""
-        named += say(" on '{armature}'", armature=worst.armature) if self.parts else ""
+        named = self._named(worst)
         if worst.missed.any():
             return f"{worst.missed_words()}{named}"
+        if worst.is_off:
+            return worst.fk_words(named)
         return f"{worst.doubt_words()}{named}"
+
+    def _named(self, chain: ChainReport) -> str:
+        """Return whose a number is, " of 'Leg' on 'Rig'", as far as there are others."""
+        named = say(" of '{chain}'", chain=chain.name) if len(self.chains) > 1 else ""
+        return named + (say(" on '{armature}'", armature=chain.armature) if self.parts else "")
+
+    @property
+    def _partly_fk(self) -> list[ChainReport]:
+        """The chains with FK frames among others."""
+        return [chain for chain in self.chains if chain.fk_frames and not chain.is_off]
+
+    def _fk(self) -> str:
+        """Return the number of FK frames of the chains that have others too, in words, or ""."""
+        chains = self._partly_fk
+        if not chains:
+            return ""
+        most = max(chains, key=lambda chain: chain.fk_frames)
+        if len(chains) == 1:
+            return f"; {most.fk_words(self._named(most))}"
+        frames = number_of(most.fk_frames, "frame")
+        return say("; {chains} FK on up to {frames}", chains=number_of(len(chains), "chain"), frames=frames)
+
+    def _unmoved(self) -> str:
+        """Return the chains whose targets do not move, in words, or "" without any."""
+        return f". {unmoved_words(self.unmoved)}" if self.unmoved else ""
 
     def _hands(self) -> str:
         """Return how far hands are off their rotation, where that is worth a word, in words."""
         return max(self.chains, key=lambda chain: chain.max_hands_off or 0.0).hands_words()
+
+    def _replaced(self) -> str:
+        """Return the keys made by hand that were replaced, and the button that gives them back."""
+        if not self.replaced.keys:
+            return ""
+        clear = noted("Clear Snapped Keys") if self.verb == "Snapped" else noted("Clear Bake")
+        return say("; replaced {keys}, which {clear} gives back", keys=self.replaced.words, clear=clear)
 
     def _keys(self) -> str:
         """Return the number of keys, unless one on each frame, in words: " with 14 keys each"."""
@@ -148,5 +229,6 @@ class BakeReport:
             "sampled": self._sampled(),
             "warnings": list(self.rig_warnings),
             "left_out": list(self.left_out),
+            "replaced_keys": self.replaced.keys,
             "chains": [chain.to_dict() for chain in self.chains],
         }

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ..core import IK2DError
-from ..core.words import quoted, say
+from ..core.words import quoted, refusal, say
 from ..rig.animation import key_faults, versions
 from ..rig.chain.chain import RigChain, read_chain
 from ..rig.chain.dependencies import Movers
@@ -20,6 +20,7 @@ from ..rig.chain.renames import needed_chain, straighten
 from ..rig.pose.rotations import channels_at_rest
 from ..rig.scene.bone_constraints import reaching_of, with_other_controls
 from ..rig.scene.missing_inputs import with_inputs_checked
+from ..rig.scene.own_scene import scene_showing
 from .keys.keying import plan_keys
 from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
 
@@ -31,8 +32,9 @@ FRAMES = 1048574
 class BakeOptions:
     """Options of a bake beyond keying every frame.
 
-    verify: 'SAMPLE' works out all frames and half-way times from the keys, and plays a few back, or some
-    fifty where more than keys turns the bones; 'ALL' plays all of them back, 'NONE' none.
+    verify: 'SAMPLE' measures all frames and half-way times: from the keys where these alone turn the bones,
+    and plays all of them back where constraints, drivers or strips may turn them too; 'ALL' always plays
+    all of them back, 'NONE' none.
     reduce: over 0, key as few frames as keep the tip this near (a length in the world) to where it
     would be with all keyed, between the keys too; hands and feet turn by no more than what moves the
     furthest end of what hangs on them so far. on_target_keys: key only where the target has keys
@@ -62,9 +64,7 @@ class BakeOptions:
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise IK2DError(f"{name} must be True or False, not {getattr(self, name)!r}")
         if self.reduce and self.on_target_keys:
-            raise IK2DError(
-                say("Keys are either reduced or on the target's own key frames; turn off one of them")
-            )
+            raise refusal("Keys are either reduced or on the target's own key frames; turn off one of them")
 
 
 def chosen_range(armature: bpy.types.Object, scene: bpy.types.Scene) -> tuple[int, int, int]:
@@ -86,12 +86,10 @@ def chosen_options(settings: bpy.types.PropertyGroup) -> BakeOptions:
             ease_flips=settings.ease_flips,
         )
     except IK2DError as error:
-        raise IK2DError(
-            say(
-                "The bake options of '{armature}' are not valid: {error}",
-                armature=settings.id_data.name,
-                error=error,
-            )
+        raise refusal(
+            "The bake options of '{armature}' are not valid: {error}",
+            armature=settings.id_data.name,
+            error=error,
         ) from None
 
 
@@ -118,24 +116,20 @@ def frame_range(scene: bpy.types.Scene, start: int | None, end: int | None, step
         raise IK2DError(f"Frames are whole numbers, not {start!r}, {end!r} and {step!r}") from None
     for frame in (start, end):
         if abs(frame) > FRAMES:
-            raise IK2DError(
-                say(
-                    "Blender has no frame {frame}, only {frames} to {frames_2}; choose one of these",
-                    frame=frame,
-                    frames=-FRAMES,
-                    frames_2=FRAMES,
-                )
+            raise refusal(
+                "Blender has no frame {frame}, only {frames} to {frames_2}; choose one of these",
+                frame=frame,
+                frames=-FRAMES,
+                frames_2=FRAMES,
             )
     if end < start:
-        raise IK2DError(
-            say(
-                "The frame range {start} to {end} is reversed; give the first frame before the last",
-                start=start,
-                end=end,
-            )
+        raise refusal(
+            "The frame range {start} to {end} is reversed; give the first frame before the last",
+            start=start,
+            end=end,
         )
     if step < 1:
-        raise IK2DError(say("The step from frame to frame must be 1 or more, not {step}", step=step))
+        raise refusal("The step from frame to frame must be 1 or more, not {step}", step=step)
     frames = list(range(start, end + 1, step))
     return frames if frames[-1] == end else [*frames, end]
 
@@ -158,30 +152,24 @@ def scene_of_all(armatures: Sequence[bpy.types.Object]) -> bpy.types.Scene:
     scenes = [scene_of(armature) for armature in armatures]
     for place, (armature, scene) in enumerate(zip(armatures, scenes, strict=True)):
         if armature in armatures[:place]:
-            raise IK2DError(
-                say("'{armature}' is given twice; give each armature once", armature=armature.name)
-            )
+            raise refusal("'{armature}' is given twice; give each armature once", armature=armature.name)
         if scene != scenes[0]:
-            raise IK2DError(
-                say(
-                    "'{armature}' is in the scene '{scene}' and '{armature_2}' in '{scene_2}'; bake the "
-                    "armatures of one scene at a time",
-                    armature=armatures[0].name,
-                    scene=scenes[0].name,
-                    armature_2=armature.name,
-                    scene_2=scene.name,
-                )
+            raise refusal(
+                "'{armature}' is in the scene '{scene}' and '{armature_2}' in '{scene_2}'; bake the "
+                "armatures of one scene at a time",
+                armature=armatures[0].name,
+                scene=scenes[0].name,
+                armature_2=armature.name,
+                scene_2=scene.name,
             )
         sharing = versions.sharing_channels(armature) if place else ()
         for other in armatures[:place]:
             if other in sharing:
-                raise IK2DError(
-                    say(
-                        "'{other}' and '{armature}' play the same action, so each would get the keys of the "
-                        "other; give one of them a copy of it",
-                        other=other.name,
-                        armature=armature.name,
-                    )
+                raise refusal(
+                    "'{other}' and '{armature}' play the same action, so each would get the keys of the "
+                    "other; give one of them a copy of it",
+                    other=other.name,
+                    armature=armature.name,
                 )
     return scenes[0]
 
@@ -318,32 +306,26 @@ def scene_of(armature: bpy.types.Object) -> bpy.types.Scene:
         raise IK2DError("The armature to bake was deleted; get it anew from bpy.data.objects")
     if not isinstance(armature, bpy.types.Object) or armature.type != 'ARMATURE':
         name = getattr(armature, "name", armature)
-        raise IK2DError(say("'{name}' is not an armature; choose an armature object", name=name))
+        raise refusal("'{name}' is not an armature; choose an armature object", name=name)
     if not armature.is_editable:
-        raise IK2DError(
-            say(
-                "'{armature}' is linked from another file and cannot be keyed; make a library "
-                "override of it (Object > Library Override > Make)",
-                armature=armature.name,
-            )
+        raise refusal(
+            "'{armature}' is linked from another file and cannot be keyed; make a library "
+            "override of it (Object > Library Override > Make)",
+            armature=armature.name,
         )
     if armature.data.is_editmode:
-        raise IK2DError(
-            say(
-                "'{armature}' is in Edit Mode, here or as another object; leave it (Tab)",
-                armature=armature.name,
-            )
+        raise refusal(
+            "'{armature}' is in Edit Mode, here or as another object; leave it (Tab)",
+            armature=armature.name,
         )
     if armature.data.pose_position == 'REST':
-        raise IK2DError(
-            say("'{armature}' shows its rest position; set it to Pose Position first", armature=armature.name)
+        raise refusal(
+            "'{armature}' shows its rest position; set it to Pose Position first", armature=armature.name
         )
-    scene = bpy.context.scene
-    if scene.objects.get(armature.name) == armature:
-        return scene
-    if not armature.users_scene:
-        raise IK2DError(say("'{armature}' is in no scene; link it to one first", armature=armature.name))
-    return armature.users_scene[0]
+    scene = scene_showing(armature)
+    if scene is None:
+        raise refusal("'{armature}' is in no scene; link it to one first", armature=armature.name)
+    return scene
 
 
 def _is_there(ob: bpy.types.Object) -> bool:
@@ -366,11 +348,9 @@ def _chosen(armature: bpy.types.Object, names: Sequence[str] | None) -> list[bpy
     if names is None:
         chosen = [chain for chain in stored if chain.enabled]
         if not chosen:
-            raise IK2DError(
-                say(
-                    "'{armature}' has no enabled chain; add one in the IK 2D tab of the sidebar",
-                    armature=armature.name,
-                )
+            raise refusal(
+                "'{armature}' has no enabled chain; add one in the IK 2D tab of the sidebar",
+                armature=armature.name,
             )
         return chosen
     chosen = []
@@ -400,17 +380,15 @@ def refuse_too_long(rigs: Sequence[RigChain], frames: Sequence[int], halves: boo
     bones = sum(len(rig.bones) for rig in rigs)
     needed, there = solved * (BYTES_A_FRAME + BYTES_A_BONE * bones), physical_memory()
     if there is not None and needed > there:
-        raise IK2DError(
-            say(
-                "The frames {frame} to {frame_2} of {bones} bones would need some {needed:.1f} GB of "
-                "memory, and this machine has {there:.1f}; bake fewer frames or fewer chains at a "
-                "time",
-                frame=frames[0],
-                frame_2=frames[-1],
-                bones=bones,
-                needed=needed / 1000000000.0,
-                there=there / 1000000000.0,
-            )
+        raise refusal(
+            "The frames {frame} to {frame_2} of {bones} bones would need some {needed:.1f} GB of "
+            "memory, and this machine has {there:.1f}; bake fewer frames or fewer chains at a "
+            "time",
+            frame=frames[0],
+            frame_2=frames[-1],
+            bones=bones,
+            needed=needed / 1000000000.0,
+            there=there / 1000000000.0,
         )
 
 

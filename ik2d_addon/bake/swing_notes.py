@@ -42,17 +42,15 @@ def flip_notes(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
         count = int(fast.sum())
         others = say(", the most of {count} such turns", count=count) if count > 1 else ""
         eased = "" if chain.spins is not None else say("; Ease Flips in the bake's options turns it slowly")
-        yield (
-            say(
-                "Chain '{chain}': its plane turns by {angle:.0f} degrees from frame {frame:g} to "
-                "{frame_2:g}{others}{eased}",
-                chain=rig.name,
-                angle=np.degrees(chain.plane_steps[worst]),
-                frame=frames[max(worst - 1, 0)],
-                frame_2=frames[worst],
-                others=others,
-                eased=eased,
-            )
+        yield say(
+            "Chain '{chain}': its plane turns by {angle:.0f} degrees from frame {frame:g} to "
+            "{frame_2:g}{others}{eased}",
+            chain=rig.name,
+            angle=np.degrees(chain.plane_steps[worst]),
+            frame=frames[max(worst - 1, 0)],
+            frame_2=frames[worst],
+            others=others,
+            eased=eased,
         )
 
 
@@ -65,19 +63,17 @@ def open_note(rig: RigChain, openness: Floats | None, frames: Sequence[float]) -
         return
     worst, count = int(np.argmin(openness)), int((openness < NEAR).sum())
     degrees, where = np.degrees(openness[worst]), WHERE[rig.swing.rule]
-    yield (
-        say(
-            "Chain '{chain}': its target is {where} within {angle:.0f} degrees on {frames} "
-            "({angle_2:.2g} degrees at frame {frame:g}), where its plane may turn over; {cure}, "
-            "or bake with Ease Flips",
-            chain=rig.name,
-            where=where,
-            angle=np.degrees(NEAR),
-            frames=number_of(count, "frame"),
-            angle_2=degrees,
-            frame=frames[worst],
-            cure=_CURE[rig.swing.rule],
-        )
+    yield say(
+        "Chain '{chain}': its target is {where} within {angle:.0f} degrees on {frames} "
+        "({angle_2:.2g} degrees at frame {frame:g}), where its plane may turn over; {cure}, "
+        "or bake with Ease Flips",
+        chain=rig.name,
+        where=where,
+        angle=np.degrees(NEAR),
+        frames=number_of(count, "frame"),
+        angle_2=degrees,
+        frame=frames[worst],
+        cure=_CURE[rig.swing.rule],
     )
 
 
@@ -89,16 +85,14 @@ def stray_note(keyed: KeyedChain, frames: Sequence[float], units: Units) -> Iter
     first = chain.rig.pose_bones[0]
     euler = first.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE')
     if euler and strayed > STRAYED * chain.reach:
-        yield (
-            say(
-                "Chain '{chain}': between frames {frame:g} and {frame_2:g} its tip may be off by "
-                "some {length}: '{first}' turns by {mode} angles, which follow a fast plane badly; "
-                "Quaternion, as its rotation mode, does better",
-                chain=chain.rig.name,
-                frame=frames[gap],
-                frame_2=frames[gap + 1],
-                length=length_text(strayed, units),
-                first=first.name,
-                mode=first.rotation_mode,
-            )
+        yield say(
+            "Chain '{chain}': between frames {frame:g} and {frame_2:g} its tip may be off by "
+            "some {length}: '{first}' turns by {mode} angles, which follow a fast plane badly; "
+            "Quaternion, as its rotation mode, does better",
+            chain=chain.rig.name,
+            frame=frames[gap],
+            frame_2=frames[gap + 1],
+            length=length_text(strayed, units),
+            first=first.name,
+            mode=first.rotation_mode,
         )

@@ -2,7 +2,8 @@
 """The report of a bake, from the solved and played-back chains, with warnings."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -14,6 +15,7 @@ from ..core.contacts.runs import runs
 from ..core.inputs import Floats
 from ..core.pops import POP
 from ..core.words import noted, number_of, quoted, say
+from ..rig.animation.kept.keeping import Replaced
 from ..rig.chain.chain import FAR_OFF_PLANE
 from ..rig.chain.planes import HINGES
 from ..rig.pose.joint_angles import rest_directions
@@ -47,24 +49,50 @@ def report_of(
     stepped: str = "",
     warnings: Sequence[str] = (),
     left_out: Sequence[str] = (),
+    replaced: Replaced | None = None,
+    unmoved: Collection[str] = (),
+    advice: Mapping[str, str] | None = None,
 ) -> BakeReport:
     """Return the report on chains of one armature.
 
-    verb: what was done to them. warnings: on the armature, besides those on its chains. The others: as
-    in BakeReport and ChainReport.
+    verb: what was done to them. warnings: on the armature, besides those on its chains. unmoved: the names
+    of those that nothing moves. advice: by their names, on targets off their planes. The others: as in
+    BakeReport and ChainReport.
     """
     units = Units.of(scene)
     chains = [
-        _chain_report(chain, plan, result, verified, units)
+        _chain_report(
+            chain,
+            plan,
+            result,
+            verified,
+            units,
+            chain.solved.rig.name in unmoved,
+            (advice or {}).get(chain.solved.rig.name, ""),
+        )
         for chain, result in zip(solved, played, strict=True)
     ]
+    replaced = replaced or Replaced()
     return BakeReport(
-        armature.name, tuple(chains), verb, full_scene, tuple(warnings), tuple(left_out), stepped
+        armature.name,
+        tuple(chains),
+        verb,
+        full_scene,
+        (*warnings, *replaced.dropped),
+        tuple(left_out),
+        stepped,
+        replaced=replaced,
     )
 
 
 def _chain_report(
-    keyed: KeyedChain, plan: KeyPlan, played: Played, verified: str, units: Units
+    keyed: KeyedChain,
+    plan: KeyPlan,
+    played: Played,
+    verified: str,
+    units: Units,
+    unmoved: bool,
+    advice: str,
 ) -> ChainReport:
     chain, frames = plan.reported(keyed.solved), plan.frame_array
     rig, solution = chain.rig, chain.solution
@@ -95,7 +123,7 @@ def _chain_report(
         units=units,
         verified=verified,
         bound=plan.bound,
-        warnings=tuple(_chain_warnings(keyed, chain, plan, played, excess, units)),
+        warnings=tuple(_chain_warnings(keyed, chain, plan, played, excess, units, advice)),
         keys=keyed.keys,
         plays_back_worse_by=max(0.0, excess[0]),
         plane=rig.plane_taken,
@@ -104,7 +132,7 @@ def _chain_report(
         slides=chain.slides,
         turning=chain.turning,
         parted=solution.parted,
-        blended=chain.influence < 1.0,
+        influence=chain.influence,
         locked=rig.joints.fixed,
         uneven=bool(chain.uneven_scale),
         other_controls=rig.other_controls,
@@ -117,6 +145,7 @@ def _chain_report(
         angle_error=chain.angle_errors,
         lifted=chain.lifts,
         ground=rig.foot.ground.name if rig.foot is not None and rig.foot.ground is not None else "",
+        unmoved=unmoved,
     )
 
 
@@ -133,13 +162,15 @@ def _chain_warnings(
     played: Played,
     worst_excess: tuple[float, float],
     units: Units,
+    advice: str,
 ) -> Iterator[str]:
     """Yield a chain's warnings. chain: as it is reported. worst_excess: by `_worst_excess`."""
-    frames, rig, reach = plan.frames, chain.rig, chain.reach
+    chain, frames, rig, reach = _without_fk(chain), plan.frames, chain.rig, chain.reach
     yield from rig.warnings
     missed = bool((chain.distance > chain.tolerance).any())
     if missed and chain.joints_off_plane > FAR_OFF_PLANE * reach and rig.plane_taken != HINGES:
-        yield off_plane_words(rig.name, length_text(chain.joints_off_plane, units))
+        ending = advice if (chain.off_plane <= FAR_OFF_PLANE * reach).all() else ""
+        yield off_plane_words(rig.name, length_text(chain.joints_off_plane, units)) + ending
     worst = int(np.argmax(chain.off_plane))
     if chain.off_plane[worst] > FAR_OFF_PLANE * reach:
         far = length_text(chain.off_plane[worst], units)
@@ -155,10 +186,11 @@ def _chain_warnings(
             if rig.joints.askew
             else say(
                 "Chain '{chain}': its target is up to {far} off the chain's plane (frame {frame}); "
-                "the tip follows it within the plane",
+                "the tip follows it within the plane{advice}",
                 chain=rig.name,
                 far=far,
                 frame=frames[worst],
+                advice=advice,
             )
         )
     if chain.uneven_scale:
@@ -185,6 +217,24 @@ def _chain_warnings(
             time=time,
             way_out=way_out,
         )
+
+
+def _without_fk(chain: SolvedChain) -> SolvedChain:
+    """Return a chain with numbers that give no warning on FK frames, on which its IK Blend is 0."""
+    fk = chain.influence <= 0.0
+    if not fk.any():
+        return chain
+    within = fk & np.roll(fk, 1)  # FK as the frame before
+    within[0] = fk[0]
+    return replace(
+        chain,
+        distance=np.where(fk, 0.0, chain.distance),
+        off_plane=np.where(fk, 0.0, chain.off_plane),
+        turning=None if chain.turning is None else chain.turning & ~fk,
+        angle_errors=None if chain.angle_errors is None else np.where(fk, -1.0, chain.angle_errors),
+        openness=None if chain.openness is None else np.where(fk, np.inf, chain.openness),
+        plane_steps=None if chain.plane_steps is None else np.where(within, 0.0, chain.plane_steps),
+    )
 
 
 def _hands_off(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Floats | None:
@@ -235,50 +285,46 @@ def _missing_hands(keyed: KeyedChain, played: Played) -> Iterator[str]:
     for k, bone in enumerate(rig.hands.bones):
         worst = int(np.argmax(off[:, k]))
         if off[worst, k] > HAND_OFF:
-            yield (
-                say(
-                    "Chain '{chain}': '{bone}' is up to {angle:.2g} degrees off the rotation that it "
-                    "must have (frame {time:g}), as its locks hold it; unlock its rotation",
-                    chain=rig.name,
-                    bone=bone,
-                    angle=np.degrees(off[worst, k]),
-                    time=times[worst],
-                )
+            yield say(
+                "Chain '{chain}': '{bone}' is up to {angle:.2g} degrees off the rotation that it "
+                "must have (frame {time:g}), as its locks hold it; unlock its rotation",
+                chain=rig.name,
+                bone=bone,
+                angle=np.degrees(off[worst, k]),
+                time=times[worst],
             )
     if played.hands_moved is not None and not np.isnan(played.hands_moved).all():
         worst = int(np.nanargmax(played.hands_moved))
         moved = float(played.hands_moved[worst])
         if moved > HAND_OFF + hands.bound:
-            yield (
-                say(
-                    "Chain '{chain}': Blender plays {names} back up to {angle:.2g} degrees off what was "
-                    "keyed (frame {time:g}); look for constraints, drivers or other animation there",
-                    chain=rig.name,
-                    names=quoted(rig.hands.bones),
-                    angle=np.degrees(moved),
-                    time=played.times[worst],
-                )
+            yield say(
+                "Chain '{chain}': Blender plays {names} back up to {angle:.2g} degrees off what was "
+                "keyed (frame {time:g}); look for constraints, drivers or other animation there",
+                chain=rig.name,
+                names=quoted(rig.hands.bones),
+                angle=np.degrees(moved),
+                time=played.times[worst],
             )
 
 
 def _off_angle(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     """Yield a sentence where the last bone cannot have its angle while its tip is on its target."""
-    off = chain.solution.status == Status.ANGLE
-    if chain.angle_errors is None or not off.any():
+    if chain.angle_errors is None:
+        return
+    off = (chain.solution.status == Status.ANGLE) & (chain.angle_errors >= 0.0)
+    if not off.any():
         return
     worst = int(np.argmax(np.where(off, chain.angle_errors, -1.0)))
     degrees = np.degrees(chain.angle_errors[worst])
-    yield (
-        say(
-            "Chain '{chain}': its last bone, '{bone}', is up to {angle:.3g} degrees off its "
-            "angle (frame {frame:g}), which it cannot have with its tip on the target, on "
-            "{frames}; Angle First keeps the angle instead",
-            chain=chain.rig.name,
-            bone=chain.rig.bones[-1],
-            angle=degrees,
-            frame=frames[worst],
-            frames=number_of(int(off.sum()), "frame"),
-        )
+    yield say(
+        "Chain '{chain}': its last bone, '{bone}', is up to {angle:.3g} degrees off its "
+        "angle (frame {frame:g}), which it cannot have with its tip on the target, on "
+        "{frames}; Angle First keeps the angle instead",
+        chain=chain.rig.name,
+        bone=chain.rig.bones[-1],
+        angle=degrees,
+        frame=frames[worst],
+        frames=number_of(int(off.sum()), "frame"),
     )
 
 
@@ -289,16 +335,14 @@ def _turnings(chain: SolvedChain, frames: Sequence[float], units: Units) -> Iter
     for first, end in runs(chain.turning):
         worst = first + int(np.argmax(chain.distance[first:end]))
         last = say(" to {frame:g}", frame=frames[end - 1]) if end - first > 1 else ""
-        yield (
-            say(
-                "Chain '{chain}': it turns over to its other side on frame {frame:g}{last}; its tip "
-                "leaves its target there by up to {length} (frame {frame_2:g})",
-                chain=chain.rig.name,
-                frame=frames[first],
-                last=last,
-                length=length_text(chain.distance[worst], units),
-                frame_2=frames[worst],
-            )
+        yield say(
+            "Chain '{chain}': it turns over to its other side on frame {frame:g}{last}; its tip "
+            "leaves its target there by up to {length} (frame {frame_2:g})",
+            chain=chain.rig.name,
+            frame=frames[first],
+            last=last,
+            length=length_text(chain.distance[worst], units),
+            frame_2=frames[worst],
         )
 
 
@@ -327,7 +371,8 @@ def _used_up(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
 
 def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     """Yield a sentence for each kind of place where a joint turns suspiciously far in a frame."""
-    turns = np.degrees(chain.steps[1:])
+    turns, fk = np.degrees(chain.steps[1:]), chain.influence <= 0.0
+    turns[fk[:-1] & fk[1:]] = 0.0
     furthest = turns.max(axis=1, initial=0.0)
     if not (furthest > FAR_TURN).any():
         return
@@ -349,24 +394,24 @@ def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
             if len(found) > 1
             else ""
         )
-        yield (
-            say(
-                "Chain '{chain}': bone '{bone}' turns by {angle:.0f} degrees from frame {frame:g} to "
-                "{frame_2:g}{others}; {cure}",
-                chain=chain.rig.name,
-                bone=bone,
-                angle=furthest[worst],
-                frame=frames[worst],
-                frame_2=frames[worst + 1],
-                others=others,
-                cure=cure,
-            )
+        yield say(
+            "Chain '{chain}': bone '{bone}' turns by {angle:.0f} degrees from frame {frame:g} to "
+            "{frame_2:g}{others}; {cure}",
+            chain=chain.rig.name,
+            bone=bone,
+            angle=furthest[worst],
+            frame=frames[worst],
+            frame_2=frames[worst + 1],
+            others=others,
+            cure=cure,
         )
 
 
 def _cure(chain: SolvedChain, frame: int) -> str:
     """Return in words what helps against a joint that turns far from a frame to the next one."""
     start, end = chain.aims[frame : frame + 2]
+    if (chain.influence[frame : frame + 2] <= 0.0).any():
+        return say("IK Blend switches there: Switch to IK and Switch to FK key it so that nothing jumps")
     far, way = max(np.hypot(*start), np.hypot(*end)), end - start
     passed = start + way * np.clip(-(start @ way) / max(way @ way, 1e-300), 0.0, 1.0)
     if np.hypot(*passed) < NEAR_ROOT:

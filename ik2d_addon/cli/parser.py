@@ -323,8 +323,8 @@ def _add_checks(parser: argparse.ArgumentParser) -> None:
         type=str.upper,
         choices=(VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING),
         default=VERIFY_SAMPLE,
-        help="measure the finished bake: all frames by their keys and a sample in Blender, all in Blender,"
-        " or none (default: SAMPLE)",
+        help="measure the finished bake: all frames by their keys, or in Blender where more than keys turns"
+        " the bones; all in Blender; or none (default: SAMPLE)",
     )
     _add_limits(parser)
 
@@ -335,12 +335,13 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
         metavar="LENGTH",
         type=_length,
         help="exit with 1 if a tip, as solved or as played back, is further than this from its target, in"
-        " Blender units",
+        " Blender units; FK frames do not count, unless all are",
     )
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="exit with 1 if a tip misses its target on any frame, or is not known to reach it",
+        help="exit with 1 if a tip misses its target on any frame, or is not known to reach it; FK frames, on"
+        " which IK Blend is 0, do not count, unless all are",
     )
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The one exception that IK 2D raises."""
 
+from collections.abc import Sequence
+
 
 class IK2DError(ValueError):
     """Invalid input. The message names the thing and the way out.
@@ -12,3 +14,8 @@ class IK2DError(ValueError):
         ...
     IK2DError: lengths must not be negative; bone 1 is -2.0
     """
+
+    def __init__(self, message: object, cures: Sequence[str] = ()) -> None:
+        """Keep the message, and the names of the caller's arguments that cure it."""
+        super().__init__(message)
+        self.cures = tuple(cures)

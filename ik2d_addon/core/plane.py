@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from .affine import crossed, norms
 from .errors import IK2DError
 from .inputs import LONGEST, Floats, floats_within, frozen, largest
+from .words import refusal
 
 # A chain is straight if its joints leave their common line by less than this part of its extent.
 # Far above the rounding of Blender's 32-bit positions, so that all versions agree; far below a
@@ -78,7 +79,7 @@ class Plane:
         joints = _to_size_one(_checked_joints(points))
         n = _unit(_vector(axis, "axis"))
         seen = _across(joints, n)
-        straight = not np.ptp(seen, axis=0).any() or _is_straight(_extents(seen)[0])
+        straight = len(joints) < 3 or not np.ptp(seen, axis=0).any() or _is_straight(_extents(seen)[0])
         return cls.facing(points, n if straight else n * _bend_side(joints, n))
 
     @staticmethod
@@ -146,7 +147,7 @@ def _checked_joints(points: ArrayLike) -> Floats:
     if joints.ndim != 2 or joints.shape[1] != 3 or len(joints) < 2:
         raise IK2DError(f"a chain's plane takes two or more joints of x, y, z, not shape {joints.shape}")
     if (joints == joints[0]).all():
-        raise IK2DError("the joints of the chain all lie in one point: it has no plane")
+        raise refusal("the joints of the chain all lie in one point: it has no plane")
     return joints
 
 
@@ -190,7 +191,7 @@ def _first_direction(bones: Floats, normal: Floats) -> Floats:
     flat = _across(bones, normal)
     lengths = norms(flat).tolist()
     if not any(lengths):
-        raise IK2DError("the chain stands at right angles to its plane; choose another plane")
+        raise refusal("the chain is at right angles to its plane; set Bends In to another plane")
     least = STRAIGHT * max(lengths)
     first = next(row for row, length in enumerate(lengths) if length > least)
     return _across(_unit(flat[first]), normal)
@@ -200,7 +201,7 @@ def _without(vector: Floats, unit: Floats) -> Floats:
     """Return the unit vector of the part of `vector` perpendicular to `unit`."""
     rest = _across(vector, unit)
     if np.linalg.norm(rest) <= STRAIGHT * np.linalg.norm(vector):
-        raise IK2DError("the normal of a straight chain's plane must not point along the chain")
+        raise refusal("the normal of a straight chain's plane must not point along the chain")
     return _across(_unit(rest), unit)
 
 

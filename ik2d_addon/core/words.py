@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Sentences in the user's language: templates, numbers of things, and lists of names."""
 
+import re
 from collections.abc import Callable, Iterable
+
+from .errors import IK2DError
 
 # From a template in English to the one in the user's language. The window sets it (`ui.languages`): without
 # one, as on the command line, sentences are English.
@@ -22,6 +25,7 @@ NOUNS = {
     "other run": ("{number} other run", "{number} other runs"),
     "run": ("{number} run", "{number} runs"),
     "time": ("{number} time", "{number} times"),
+    "warning": ("{number} warning", "{number} warnings"),
 }
 
 
@@ -41,6 +45,11 @@ def say(template: str, /, **places: object) -> str:
         return _translated(template)
     values = {name: _translated(value) if type(value) is noted else value for name, value in places.items()}
     return _translated(template).format(**values)
+
+
+def refusal(template: str, /, **places: object) -> IK2DError:
+    """Return the error for a user's input, its message in the user's language as `say` has it."""
+    return IK2DError(say(template, **places))
 
 
 def number_of(number: int, noun: str) -> str:
@@ -63,3 +72,25 @@ def listed(names: Iterable[str], most: int | None = None) -> str:
     if most is not None and len(words) > most + 1:
         words[most:] = [say("{number} more", number=len(words) - most)]
     return say(" and ").join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+# The side in a name, as Blender writes it at the end: "thigh.L", "thigh_r".
+_SIDE = re.compile(r"(?<=[._-])[LRlr](?![A-Za-z0-9])")
+
+
+def once_for_all(told: Iterable[tuple[str, str]]) -> list[tuple[list[str], str]]:
+    """Return each text once, after the names that it is told of. told: pairs of a name and a text.
+
+    Texts that differ by the sides in their names alone are one: "limits of 'shin.L/R'".
+    """
+    found: dict[str, dict[str, list[str]]] = {}
+    for name, text in told:
+        names = found.setdefault(_SIDE.sub("*", text), {}).setdefault(text, [])
+        if name not in names:
+            names.append(name)
+    lines = []
+    for texts in found.values():
+        names = list(dict.fromkeys(name for names in texts.values() for name in names))
+        text = next(iter(texts))
+        lines.append((names, _SIDE.sub("L/R", text) if len(texts) > 1 else text))
+    return lines

@@ -10,15 +10,16 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ..core import IK2DError, Status
-from ..core.words import say
+from ..core import Status
+from ..core.words import refusal, say
 from ..rig.animation.bone_channels import BoneRotation, values_of
-from ..rig.chain.chain import bend_of, read_chain
+from ..rig.chain.chain import read_chain
 from ..rig.chain.dependencies import Node
 from ..rig.chain.fingerprint import rest_fingerprint
 from ..rig.chain.foot.foot import foot_values
 from ..rig.chain.native_state import is_native
 from ..rig.chain.order import refuse_moved_target
+from ..rig.chain.planes import bend_of
 from ..rig.chain.renames import chain_named
 from ..rig.pose.swings import aimed_as_far, flips, swung
 from ..rig.pose.target_plane import facing_target
@@ -33,7 +34,7 @@ from .plain.hands import ControlTurn
 from .plain.solve import Plain
 from .refusals import acts_at_times, is_keyed, refuse_driven, refuse_native
 from .rig_state import FrameState, RigState, samples_of
-from .status import MEMORY, NATIVE, Outcome, shown_reach
+from .status import MEMORY, NATIVE, LiveOutcome, shown_reach
 from .writing import (
     BoneWriter,
     HandWriter,
@@ -74,10 +75,10 @@ class LiveChain:
         self.key = armature.session_uid, settings.name
         self.is_fresh = True  # not solved yet
         if is_native(settings):
-            raise IK2DError(say("Chain '{chain}' {native}", chain=settings.name, native=NATIVE))
+            raise refusal("Chain '{chain}' {native}", chain=settings.name, native=NATIVE)
         rig = with_inputs_checked(read_chain(armature, settings))
         if rig.has_memory:
-            raise IK2DError(say("Chain '{chain}' {memory}", chain=rig.name, memory=MEMORY))
+            raise refusal("Chain '{chain}' {memory}", chain=rig.name, memory=MEMORY)
         refuse_moved_target(rig)
         refuse_driven(rig)
         refuse_native(rig)
@@ -86,7 +87,7 @@ class LiveChain:
         self._rest = self._rest_now()
         self._controls = possible_controls(rig)
         self._carried = False  # whether constraints carry the first bone on the frame that is followed
-        self.outcome: Outcome | None = None
+        self.outcome: LiveOutcome | None = None
         self._straight: Plain | None = None  # of a straight chain, in its own plane
         above = rig.pose_bones[0].parent
         self.above: str = above.name if above else ""
@@ -149,7 +150,7 @@ class LiveChain:
         held = self._held
         if held is None or self._owner != scene or settings.name != self.name:
             return None
-        bend, world, base = bend_of(settings), to_come.world, to_come.base
+        bend, world, base = self.rig.solver_side * bend_of(settings), to_come.world, to_come.base
         if not held.is_plain(bend, settings.influence) or not held.settle(world, base):
             return None
         goal, foot = to_come.places[0], None
@@ -233,7 +234,7 @@ class LiveChain:
             bones=bones,
             own=own,
             base=bones[self.above].matrix if self.above else None,
-            bend=bend_of(settings),
+            bend=self.rig.solver_side * bend_of(settings),
             softness=settings.softness,
             influence=settings.influence,
             carried=carried_now(own[0]) if self._carried else None,
@@ -262,12 +263,10 @@ class LiveChain:
         height = matrix.translation.z if matrix is not None and not rig.foot.has_surface else None
         root = (frame.world @ frame.own[0].head).z
         if height is not None and frame.foot_values[3] and height > root:
-            raise IK2DError(
-                say(
-                    "Chain '{chain}': {problem}; lower it",
-                    chain=rig.name,
-                    problem=above_hip(rig.foot.ground.name),
-                )
+            raise refusal(
+                "Chain '{chain}': {problem}; lower it",
+                chain=rig.name,
+                problem=above_hip(rig.foot.ground.name),
             )
         foot = plain.pose(frame.target, turned, frame.world, size, frame.foot_values, height)
         if matrix is not None and rig.foot.has_surface:

@@ -8,14 +8,16 @@ from bpy.app.handlers import persistent
 
 from ..core import IK2DError
 from ..core.words import say
+from ..rig.chain.paths.follow import followed
 from ..rig.chain.readable import in_words
 from ..rig.chain.renames import chain_named
 from ..rig.scene import live_pause
-from ..rig.scene.bone_constraints import sentences
+from ..rig.scene.bone_constraints import is_joint_limit, sentences
 from .ahead import Ahead
 from .chain import LiveChain
+from .limits import acting
 from .registry import RIGS, live_settings
-from .turns import Turn
+from .turns import LiveTurn
 
 
 def follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *, frame_changed: bool) -> None:
@@ -102,13 +104,19 @@ def _follow(
             "'{armature}' {shown}, where it shows its rest pose", armature=chain.armature.name, shown=shown
         )
         return False
-    if controls := chain.other_controls(depsgraph):
+    controls = chain.other_controls(depsgraph)
+    limits = [control for control in controls if is_joint_limit(chain.rig, control)]
+    if len(limits) < len(controls):
         RIGS.problems[chain.key] = " ".join(sentences(chain.name, controls))
         return chain.pause(depsgraph)
     turns = chain.follow(scene, depsgraph)
     chain.is_fresh = False
     if RIGS.problems:
         RIGS.problems.pop(chain.key, None)
+    if turns is not None and limits:
+        bones = chain.armature.evaluated_get(depsgraph).pose.bones
+        if found := acting(chain.rig, limits, bones, turns):
+            RIGS.problems[chain.key] = " ".join(sentences(chain.name, found))
     if turns is None or not chain.may_pose(scene, turns, frame_changed):
         return False
     return chain.write(turns)
@@ -137,7 +145,7 @@ def _turn_off(chain: LiveChain, scene: bpy.types.Scene, error: Exception) -> Non
 def _frame_changes(scene, _depsgraph=None) -> None:
     if RIGS.ahead is None or live_pause.pauses:
         return
-    with Turn() as is_ours:
+    with LiveTurn() as is_ours:
         if not is_ours or RIGS.ahead is None:
             return
         try:
@@ -151,7 +159,7 @@ def _frame_changes(scene, _depsgraph=None) -> None:
 def _frame_changed(scene, depsgraph=None) -> None:
     if depsgraph is None:
         return
-    with Turn() as is_ours:
+    with LiveTurn() as is_ours:
         if not is_ours:
             return
         if depsgraph.id_type_updated('COLLECTION'):  # objects came or went, or are shown elsewhere
@@ -166,7 +174,7 @@ def _frame_changed(scene, depsgraph=None) -> None:
 def _updated(scene, depsgraph=None) -> None:
     if depsgraph is None:
         return
-    with Turn() as is_ours:
+    with LiveTurn() as is_ours:
         if not is_ours:
             return
         if depsgraph.id_type_updated('COLLECTION'):
@@ -200,6 +208,11 @@ def _pause_ended() -> None:
         armature.update_tag()
 
 
+def _list_followed() -> None:
+    """Read the live chains again after some were moved in their list: they know their indices and paths."""
+    RIGS.mark()
+
+
 _HANDLERS = {
     "frame_change_pre": _frame_changes,
     "frame_change_post": _frame_changed,
@@ -217,6 +230,7 @@ def register() -> None:
     """Add the handlers to Blender's."""
     RIGS.drop()
     live_pause.ended.append(_pause_ended)
+    followed.append(_list_followed)
     for name, function in _HANDLERS.items():
         getattr(bpy.app.handlers, name).append(function)
 
@@ -226,6 +240,7 @@ def unregister() -> None:
     for name, function in _HANDLERS.items():
         getattr(bpy.app.handlers, name).remove(function)
     live_pause.ended.remove(_pause_ended)
+    followed.remove(_list_followed)
     RIGS.drop()
 
 

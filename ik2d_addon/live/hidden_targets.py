@@ -4,8 +4,7 @@
 import bpy
 from mathutils import Matrix, Vector
 
-from ..core import IK2DError
-from ..core.words import noted, say
+from ..core.words import noted, refusal
 from ..rig.animation.versions import existing_fcurves, plays
 from ..rig.chain.dependencies import Node
 from ..rig.scene.at_time import Animated, local_matrix
@@ -52,14 +51,12 @@ def place_by_curves(node: Node, name: str, scene: bpy.types.Scene, depsgraph: bp
         or animation
         and (len(animation.drivers) or len(animation.nla_tracks))
     ):
-        raise IK2DError(
-            say(
-                "{name} '{target}' is disabled in {where}, where Blender does not move it; enable it "
-                "there, or bake the chain",
-                name=name,
-                target=target.name,
-                where=noted("renders") if depsgraph.mode == 'RENDER' else noted("viewports"),
-            )
+        raise refusal(
+            "{name} '{target}' is disabled in {where}, where Blender does not move it; enable it "
+            "there, or bake the chain",
+            name=name,
+            target=target.name,
+            where=noted("renders") if depsgraph.mode == 'RENDER' else noted("viewports"),
         )
     return _matrix_by_curves(target, scene).translation
 

@@ -3,8 +3,7 @@
 
 from collections.abc import Sequence
 
-from ..core import IK2DError
-from ..core.words import say
+from ..core.words import refusal
 from ..rig.animation.bone_channels import rotation_property
 from ..rig.animation.versions import existing_channels
 from ..rig.chain.chain import RigChain
@@ -22,13 +21,11 @@ def refuse_driven(rig: RigChain) -> None:
         names = [] if rig.joints.fixed[i] else [rotation_property(bone.rotation_mode)]
         names += ["location"] * (rig.slides is not None) + ["scale"] * (rig.stretching is not None)
         if not driven.isdisjoint(map(bone.path_from_id, names)):
-            raise IK2DError(
-                say(
-                    "Chain '{chain}': a driver moves bone '{bone}' in place of this chain; remove or "
-                    "mute the driver",
-                    chain=rig.name,
-                    bone=bone.name,
-                )
+            raise refusal(
+                "Chain '{chain}': a driver moves bone '{bone}' in place of this chain; remove or "
+                "mute the driver",
+                chain=rig.name,
+                bone=bone.name,
             )
 
 
@@ -37,14 +34,12 @@ def refuse_native(rig: RigChain) -> None:
     for other in rig.armature.ik2d.chains:
         shared = {bone.name for bone, _ in constraints_of(other, rig.bones)}
         if shared and acts(other):
-            raise IK2DError(
-                say(
-                    "Chain '{chain}': the chain '{other}' on drivers turns its bone '{shared}'; turn "
-                    "Live off, or press Revert",
-                    chain=rig.name,
-                    other=other.name,
-                    shared=min(shared),
-                )
+            raise refusal(
+                "Chain '{chain}': the chain '{other}' on drivers turns its bone '{shared}'; turn "
+                "Live off, or press Revert",
+                chain=rig.name,
+                other=other.name,
+                shared=min(shared),
             )
 
 

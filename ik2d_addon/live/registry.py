@@ -2,12 +2,13 @@
 """The live chains, the order in which they are solved, and the status of each."""
 
 from collections.abc import Iterator
-from math import inf
+from math import dist, inf
 from typing import Any
 
 import bpy
 import numpy as np
 
+from ..bake.causes import FK
 from ..bake.lengths import Units, length_text
 from ..bake.swing_notes import WHERE
 from ..core import IK2DError
@@ -15,13 +16,14 @@ from ..core.words import noted, say
 from ..rig.chain.chain import RigChain, pose_bones_of
 from ..rig.chain.fingerprint import fingerprint
 from ..rig.chain.order import in_rounds, refuse_shared
-from ..rig.chain.renames import bones_of, why_linked, with_settings
+from ..rig.chain.paths.owners import with_settings
+from ..rig.chain.renames import bones_of, why_linked
 from ..rig.pose.swings import NEAR
 from ..rig.scene.bone_constraints import state_of_controls
 from ..rig.scene.rounding import reached_within
 from .ahead import Ahead
 from .chain import LiveChain, shown_place
-from .status import MOVED_ELSE, ON_TARGET, Look, shown_reach
+from .status import AIMED, MOVED_ELSE, ON_TARGET, Look, shown_reach
 
 _HIDDEN = noted("the armature is hidden, and Blender may not move it")
 # A chain: the session UID of its armature, and its name.
@@ -177,11 +179,11 @@ def look_at(settings: bpy.types.PropertyGroup) -> Look | None:
             place, openness = chain.goal(bpy.context.scene, depsgraph)
         else:
             place = shown_place(settings.target, settings.subtarget, depsgraph)
-        distance = (shown.matrix_world @ bones[-1].tail - place).length
+        distance = dist(shown.matrix_world @ bones[-1].tail, place)
     except (IK2DError, LookupError, AttributeError, ReferenceError):  # something of it is gone
         return None
-    world = np.array(shown.matrix_world)[None]
-    root = np.array(shown.matrix_world @ bones[0].head)[None]
+    world = np.array(shown.matrix_world, np.float64)[None]
+    root = np.array(shown.matrix_world @ bones[0].head, np.float64)[None]
     own = settings.tolerance * max(shown.matrix_world.to_scale())
     tolerance = reached_within(own, shown_reach(shown.matrix_world, bones), world, root)
     return Look(distance, tolerance, openness)
@@ -189,42 +191,64 @@ def look_at(settings: bpy.types.PropertyGroup) -> Look | None:
 
 def status_of(settings: bpy.types.PropertyGroup) -> str:
     """Return the status of a live chain in words: its problem, or its outcome; "" for another chain."""
-    problem = problem_of_live(settings)
-    if problem or not (settings.live and settings.enabled):
-        return problem
-    look = look_at(settings)
-    if look is None:
-        return say("The armature or the target is not shown here")
-    chain = RIGS.chains.get(key_of(settings))
-    outcome = chain.outcome if chain is not None else None
-    if look.reached and outcome is not None and outcome.angle_off:
-        return say(
-            "{on_target}, {angle:.3g} degrees off its angle",
-            on_target=ON_TARGET,
-            angle=np.degrees(outcome.angle_off),
-        )
-    if look.reached and look.openness < NEAR and chain is not None and chain.rig.swing is not None:
-        where = say(
-            "{where} within {angle:.0f} degrees", where=WHERE[chain.rig.swing.rule], angle=np.degrees(NEAR)
-        )
-        return say("{on_target}, {where}, where its plane may turn over", on_target=ON_TARGET, where=where)
-    if look.reached:
-        return say(ON_TARGET)
-    off = say("{length} off its target", length=length_text(look.distance, Units.of(bpy.context.scene)))
-    if chain is None or outcome is None:  # nothing has moved since it became live
-        return off
-    cause = outcome.cause(look.distance, look.tolerance)
-    is_hidden = cause == MOVED_ELSE and not chain.armature.visible_get()
-    return f"{off}: {say(_HIDDEN if is_hidden else cause)}"
+    return _judged(settings)[1]
 
 
 def is_on_target(settings: bpy.types.PropertyGroup) -> bool:
     """Return whether a live chain follows its target, and Blender shows its tip there."""
-    return status_of(settings).startswith(say(ON_TARGET))
+    return _judged(settings)[0]
+
+
+def _judged(settings: bpy.types.PropertyGroup) -> tuple[bool, str]:
+    """Return whether a live chain's tip is shown on its target, and the status in words."""
+    problem = problem_of_live(settings)
+    if problem or not (settings.live and settings.enabled):
+        return False, problem
+    look = look_at(settings)
+    if look is None:
+        return False, say("The armature or the target is not shown here")
+    chain = RIGS.chains.get(key_of(settings))
+    if look.reached:
+        return True, _reached(look, chain)
+    off = off_words(look.distance, Units.of(bpy.context.scene))
+    outcome = chain.outcome if chain is not None else None
+    if outcome is not None and outcome.on_purpose == FK:
+        return False, say(FK)
+    if chain is None or outcome is None:  # nothing has moved since it became live
+        return False, off
+    cause = outcome.cause(look.distance, look.tolerance)
+    is_hidden = cause == MOVED_ELSE and not chain.armature.visible_get()
+    return False, f"{off}: {say(_HIDDEN if is_hidden else cause)}"
+
+
+def off_words(distance: float, units: Units) -> str:
+    """Return how far a tip is off its target, in words."""
+    return say("{length} off its target", length=length_text(distance, units))
+
+
+def _reached(look: Look, chain: LiveChain | None) -> str:
+    """Return the status, in words, of a chain whose tip is shown on its target."""
+    if chain is None:
+        return say(ON_TARGET)
+    on_target, swing = say(AIMED if chain.rig.aims else ON_TARGET), chain.rig.swing
+    if chain.outcome is not None and chain.outcome.angle_off:
+        return say(
+            "{on_target}, {angle:.3g} degrees off its angle",
+            on_target=on_target,
+            angle=np.degrees(chain.outcome.angle_off),
+        )
+    if look.openness < NEAR and swing is not None:
+        where = say("{where} within {angle:.0f} degrees", where=WHERE[swing.rule], angle=np.degrees(NEAR))
+        return say("{on_target}, {where}, where its plane may turn over", on_target=on_target, where=where)
+    return on_target
 
 
 def distance_of(settings: bpy.types.PropertyGroup) -> float:
-    """Return the distance from a live chain's tip to its target as shown; -1 for another chain."""
+    """Return the distance from a live chain's tip to its target as shown; -1 for another chain.
+
+    Of a single bone that aims at its target, whose tip need not get there: from the tip to where it would be
+    if the bone pointed exactly at the target.
+    """
     look = look_at(settings) if settings.live and settings.enabled else None
     return look.distance if look else -1.0
 

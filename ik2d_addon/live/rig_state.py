@@ -10,12 +10,12 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
-from ..bake.causes import BLENDED, EASED, TURNING, stopped_words
+from ..bake.causes import BLENDED, EASED, FK, TURNING, stopped_words
 from ..bake.solving.frames import solve_chain
 from ..bake.solving.hands import hands_held
 from ..core import Status
 from ..core.inputs import Floats
-from ..core.plain import PlainAnswer, PlainSolver
+from ..core.one_target import PlainAnswer, PlainSolver
 from ..core.solution import drained
 from ..core.swing import ARC, Swing
 from ..core.swing.plain import PlainSwing, about, multiplied, rotated
@@ -38,7 +38,7 @@ from .plain.matrices import inverse, moved, turned
 from .plain.solve import Plain, read_plain_solver
 from .plain.space import Space
 from .plain.tips import PlainTips
-from .status import Outcome
+from .status import LiveOutcome
 from .writing import Shown, Turn, changes_lengths, writers_of
 
 # A target is in the plane of a straight chain if it is off it by less than this part of its distance from the
@@ -92,7 +92,7 @@ class RigState:
             self._faces = _Faces(rig, own)
         self.rig = rig
         self.writers = writers_of(rig)
-        self.outcome: Outcome | None = None
+        self.outcome: LiveOutcome | None = None
         self._changes_lengths = changes_lengths(rig)
         self._scaled = [False] * len(rig.bones) if rig.stretching is None else rig.stretching.scaled.tolist()
         self.beside: list[BoneChannels] = []  # the channels next to the rotations
@@ -210,7 +210,7 @@ class RigState:
         if found is None or answer is None:
             return None
         measures = answer.residual, found[2]
-        self.outcome = Outcome(answer.status, self.outside, measures, EASED if answer.softened else "")
+        self.outcome = LiveOutcome(answer.status, self.outside, measures, EASED if answer.softened else "")
         turns: list[Turn] = [*answer.turns]
         self._place = found
         if self.rig.aims and isinstance(self.plain, PlainSolver):
@@ -349,11 +349,11 @@ class RigState:
             self.beside = [*slides, *scales, *scales_back(rig, keyed=False)]
         in_plane, height = float(solved.residual[0]), float(solved.off_plane[0])
         cannot = solved.angle_errors is not None and solved.solution.status[0] == Status.ANGLE
-        self.outcome = Outcome(
+        self.outcome = LiveOutcome(
             int(solved.solution.status[0]),
             _as_it_is,
             (in_plane, height),
-            TURNING if abs(frame.bend) < 1.0 else BLENDED if frame.influence < 1.0 else EASED,
+            _on_purpose(frame),
             stopped_words(solved.solution.limited[0], rig.joints.fixed),
             bool(solved.uneven_scale),
             float(solved.angle_errors[0]) if cannot and solved.angle_errors is not None else 0.0,
@@ -407,6 +407,15 @@ def shortest_way(rig: RigChain) -> RigChain:
     (x, y), (origin_x, origin_y) = plane.project(joints[-1]), plane.project(joints[0])
     along = (x - origin_x) * plane.x + (y - origin_y) * plane.y
     return replace(rig, swing=Swing(ARC, plane.normal, along / np.linalg.norm(along), plane.normal))
+
+
+def _on_purpose(frame: FrameState) -> str:
+    """Return why the tip may be off a target within reach, in words."""
+    if frame.influence <= 0.0:
+        return FK
+    if abs(frame.bend) < 1.0:
+        return TURNING
+    return BLENDED if frame.influence < 1.0 else EASED
 
 
 def samples_of(rig: RigChain, frame: FrameState) -> ChainSamples:

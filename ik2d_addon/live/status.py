@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from math import hypot, inf
+from math import hypot, inf, isfinite
 
 import bpy
 from mathutils import Matrix
@@ -17,10 +17,11 @@ MEMORY = noted(
 NATIVE = noted("is on drivers, which follow the target already; turn Live off, or press Revert")
 MOVED_ELSE = noted("moved by something other than this chain")
 ON_TARGET = noted("On its target")
+AIMED = noted("Points at its target")  # of a single bone, whose tip need not get there
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LiveOutcome:
     """Outcome of a live chain's solve on a frame; lengths are calculated on request."""
 
     status: int  # Status
@@ -56,14 +57,14 @@ class Outcome:
 class Look:
     """A chain's tip and its target, as Blender has evaluated them for the view layer that is shown."""
 
-    distance: float  # from the tip to its target, in the world
+    distance: float  # from the tip to its target, or to where a bone that aims has it, in the world
     tolerance: float  # the distance that counts as reached
     openness: float = inf  # radians from the target to the direction that leaves a plane that follows it open
 
     @property
     def reached(self) -> bool:
         """Whether the tip is on its target."""
-        return self.distance <= self.tolerance
+        return isfinite(self.distance) and self.distance <= self.tolerance
 
 
 def shown_reach(world: Matrix, bones: Iterable[bpy.types.PoseBone]) -> float:

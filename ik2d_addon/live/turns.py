@@ -11,7 +11,7 @@ _turns = [None]  # one turn; taking it is one step of Python, whichever threads 
 _has_turn: ContextVar[bool] = ContextVar("has_turn", default=False)  # each thread has its own value
 
 
-class Turn:
+class LiveTurn:
     """Wait on entering until no other thread has the turn: whether it is this one's now.
 
     It is not where this thread has it already, as when Blender calls the handlers again while they evaluate,

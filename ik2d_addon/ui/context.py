@@ -4,10 +4,10 @@
 import bpy
 from bpy.types import Context, Object, PropertyGroup
 
-from ..core import IK2DError
-from ..core.words import say
+from ..core.words import refusal, say
 from ..rig.chain.fingerprint import followed_by
-from ..rig.chain.renames import needed_chain, why_linked, with_settings
+from ..rig.chain.paths.owners import with_settings
+from ..rig.chain.renames import needed_chain, why_linked
 
 # The armature that was found last by one of its targets: the first one to check.
 _last_found = ""
@@ -77,7 +77,7 @@ def named_chain(context: Context, name: str) -> PropertyGroup:
     armature = active_armature(context)
     chain = needed_chain(armature, name) if name else shown_chain(context)
     if chain is None:
-        raise IK2DError(say("Armature '{armature}' has no chain to take", armature=armature.name))
+        raise refusal("Armature '{armature}' has no chain to take", armature=armature.name)
     return chain
 
 

@@ -17,10 +17,11 @@ class Shortcut:
     operator: str
     key: str
     alt: bool = False
+    at_mouse: bool = False  # whether it takes the chain under the mouse
 
 
 SHORTCUTS = (
-    Shortcut("ik2d.drag", 'J'),
+    Shortcut("ik2d.drag", 'J', at_mouse=True),
     Shortcut("ik2d.flip", 'J', alt=True),
 )
 _added: list[tuple[KeyMap, KeyMapItem]] = []
@@ -44,6 +45,8 @@ def register() -> None:
     keymap = own.keymaps.new(name=KEYMAP)
     for one in SHORTCUTS:
         item = keymap.keymap_items.new(one.operator, one.key, 'PRESS', alt=one.alt)
+        if one.at_mouse:
+            item.properties.at_mouse = True
         _added.append((keymap, item))
 
 

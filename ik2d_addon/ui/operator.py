@@ -2,12 +2,19 @@
 """The base of operators: why they are greyed out, their reports, and our own errors."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
+import bpy
 from bpy.props import BoolProperty, IntProperty, StringProperty
 
 from ..core import IK2DError
+from ..rig.chain.paths.follow import follow_list
 from ..rig.chain.readable import in_words
 from .context import active_armature, why_no_chain
+from .text import draw_lines
+
+_DIALOG_WIDTH = 420
+_PLAIN = (bool, int, float, str)
 
 
 class ChainOperator:
@@ -30,20 +37,38 @@ class ChainOperator:
         return not reason
 
     def execute(self, context):
+        self.begin_work(context)
         try:
             sentence = self.work(context)
         except IK2DError as error:
-            return self.refuse(error)
+            return self.ask(error)
         except UnicodeDecodeError as error:
             return self.refuse(in_words(error))
         if sentence:
             self.report({'INFO'}, sentence)
         return {'FINISHED'}
 
+    def begin_work(self, context):
+        """Have keys follow chains that a script has moved, and report those that could not."""
+        armature = active_armature(context)
+        if armature is not None and armature.type == 'ARMATURE':
+            with suppress(UnicodeDecodeError):  # a name that is no text: the work says it
+                if follow_list(armature):
+                    self.tell_left(armature)
+
+    def tell_left(self, armature):
+        """Report the keys that could not follow their chains."""
+        for sentence in armature.ik2d.paths_left.splitlines():
+            self.report({'WARNING'}, sentence)
+
     def refuse(self, error: IK2DError | str, level: str = 'ERROR') -> set[str]:
         """Report why nothing was done; return the result of a cancelled operator."""
         self.report({level}, str(error))
         return {'CANCELLED'}
+
+    def ask(self, error: IK2DError) -> set[str]:
+        """Refuse, as this operator has no dialog; return the result of a cancelled operator."""
+        return self.refuse(error)
 
     def tell(self, sentence: str, warnings: Sequence[str], is_good: bool = True) -> None:
         """Report each warning, then the sentence: the status bar shows the last report."""
@@ -56,6 +81,69 @@ class ChainOperator:
         for name, value in values:
             if not self.properties.is_property_set(name):
                 setattr(self, name, value)
+
+
+class AskingOperator(ChainOperator):
+    """An operator that a person can cure an error of: it asks for the settings that do, in a dialog.
+
+    The redo panel has them too, but is not there after an error. Scripts get the error.
+    """
+
+    question: StringProperty(
+        name="Question", description="What is to be cured, in a dialog", options={'SKIP_SAVE', 'HIDDEN'}
+    )
+    asked: StringProperty(
+        name="Asked", description="Names of the settings in the dialog", options={'SKIP_SAVE', 'HIDDEN'}
+    )
+
+    _by_hand = False  # whether a person is there to be asked
+
+    def invoke(self, context, event):
+        """Open the dialog if there is a question; else do the work."""
+        self._by_hand = True
+        if self.question:
+            return context.window_manager.invoke_props_dialog(self, width=_DIALOG_WIDTH)
+        ahead = getattr(super(), "invoke", None)
+        return self.execute(context) if ahead is None else ahead(context, event)
+
+    def execute(self, context):
+        """Do the work, with what was chosen in the dialog if it is its OK that calls."""
+        self._by_hand = self._by_hand or bool(self.question)
+        self.question = self.asked = ""  # so that the redo panel does not ask again
+        return super().execute(context)
+
+    def draw(self, context):
+        """Draw the question with the settings that it is about; in the redo panel all settings."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        if self.question:
+            width = (_DIALOG_WIDTH - 80) * context.preferences.system.ui_scale
+            draw_lines(layout.column(align=True), context, self.question, 'ERROR', width)
+        shown = [one.identifier for one in self.properties.bl_rna.properties if not one.is_hidden]
+        for name in self.asked.split() or shown:
+            if name in shown and name != "rna_type":
+                layout.prop(self, name)
+
+    def ask(self, error: IK2DError) -> set[str]:
+        """Open the dialog for an error that settings of this operator cure; else refuse."""
+        if not (error.cures and self._by_hand) or bpy.app.background:
+            return self.refuse(error)
+        operator = getattr(bpy.ops.ik2d, self.bl_idname.rpartition("_OT_")[2])
+        operator('INVOKE_DEFAULT', question=str(error), asked=" ".join(error.cures), **self.given())
+        return {'CANCELLED'}
+
+    def given(self) -> dict[str, object]:
+        """Return the settings that were given, but for the question and collections."""
+        given, found = self.properties, dict[str, object]()
+        for one in given.bl_rna.properties:
+            name = one.identifier
+            if one.type in ('COLLECTION', 'POINTER') or name in ("question", "asked"):
+                continue
+            if given.is_property_set(name):
+                value = getattr(self, name)
+                found[name] = value if isinstance(value, _PLAIN) else tuple(value)
+        return found
 
 
 # --- Properties of operators, each as the caller gives it: not as in the last run ---

@@ -29,6 +29,7 @@ class SlicedOperator(ChainOperator):
     )  # in its words: "Baking 'Rig': 40 %", "Bake cancelled"
 
     _timer = None
+    _steps: Generator[tuple[int, int], None, Any] | None = None
     _paused = 0.0  # the time at which the last slice ended
 
     def begin(self, context: Context) -> tuple[Generator[tuple[int, int], None, Any], str]:
@@ -67,10 +68,12 @@ class SlicedOperator(ChainOperator):
 
     def cancel(self, context):
         """Stop the work, which leaves everything as it was."""
-        self._steps.close()
+        if self._steps is not None:  # a dialog may be cancelled before any work
+            self._steps.close()
         self._stop(context)
 
     def _start(self, context: Context) -> None:
+        self.begin_work(context)
         self._steps, self._names = self.begin(context)
         context.window_manager.progress_begin(0, 100)
 
@@ -79,6 +82,7 @@ class SlicedOperator(ChainOperator):
         running = False
         try:
             while not running:
+                assert self._steps is not None
                 done, total = next(self._steps)
                 running = perf_counter() > until
             self._show_progress(context, done, total)
@@ -88,7 +92,7 @@ class SlicedOperator(ChainOperator):
             self.finish(context, finished.value)
             return {'FINISHED'}
         except IK2DError as error:
-            return self.refuse(error)
+            return self.ask(error)
         except ReferenceError:  # only a script can do this: `modal` keeps a user's events waiting
             return self.refuse(say("{names}, or something it follows, was deleted", names=self._names))
         finally:

@@ -45,6 +45,22 @@ def draw_text(layout: UILayout, context: Context, text: str, icon: str) -> None:
                 sign = 'BLANK1'  # below an icon the text keeps its left edge
 
 
+def draw_lines(layout: UILayout, context: Context, text: str, icon: str, width: float) -> None:
+    """Draw a text in as many lines as a dialog of a width in pixels asks for."""
+    for line in wrapped(text, width, lambda line: text_width(context, line)):
+        layout.label(text=line, translate=False, icon=icon)
+        icon = 'BLANK1'
+
+
+def fitting(context: Context, texts: Sequence[str], left: float = 0.0) -> str:
+    """Return the first of some texts that fits one line with an icon and a triangle; else the last.
+
+    left: the part of the sidebar's width that is taken by something else.
+    """
+    room = (1.0 - left) * content_width(context) - (2.0 * _ICON + 0.5 * _PADDING) * button_height(context)
+    return next((text for text in texts if text_width(context, text) <= room), texts[-1])
+
+
 def row_or_column(layout: UILayout, context: Context, labels: Sequence[str], icons: bool = True) -> UILayout:
     """Return an aligned row if buttons of equal width with these labels fit into it, else a column."""
     room = (_PADDING + (_ICON if icons else 0.0)) * button_height(context)
@@ -93,6 +109,15 @@ def _draw_tick(layout: UILayout, context: Context, owner: bpy_struct, name: str,
     else:
         row.prop(owner, name, text="")
         draw_text(row, context, label, 'NONE')
+
+
+def draw_value(layout: UILayout, context: Context, name: str, value: str) -> None:
+    """Draw a value that cannot be edited next to its name, where those of fields are."""
+    row = layout.split(factor=_NAMES)
+    label = row.row()
+    label.alignment = 'RIGHT'
+    label.label(text=name, translate=False)
+    row.label(text=value, translate=False)
 
 
 def fits_as_name(context: Context, label: str) -> bool:

@@ -26,7 +26,7 @@ PRESS = """\
 The fox is live: press Space. Every limb is a chain of the sidebar's tab IK 2D (N shows the sidebar).
 Click a pink target at a foot and press G: leg and foot follow; R turns the foot. Roll, in Foot or Hand,
 rolls it over heel, ball and toes; it has keys. The near arm waves by IK, and swings by keys of its own
-from frame 42 on: its Influence is keyed. The tail bends evenly towards its target. Press Bake for keys.
+from frame 42 on: its IK Blend is keyed. The tail bends evenly towards its target. Press Bake for keys.
 """
 
 
@@ -124,9 +124,10 @@ def _legs(rig) -> None:
                 middle = (before[1] + touch) / 2
                 rises = _level(x) > _level(before[2])  # then it goes up before it goes on
                 high = z + (LIFT_ON_STAIR if rises else LIFT)
-                part = 0.30 if rises else 0.55
+                part = 0.22 if rises else 0.55
                 places.append((round(middle), before[2] + part * (x - before[2]), high))
-                rolls.append((round(middle) + 1, -0.1))
+                # From toe to heel on a frame: the ankle's way has a corner there, which no curve has.
+                rolls += [(round(middle), 0.0), (round(middle) + 1, -0.1)]
                 rolls += [(touch, -0.38), (touch + 4, 0.0)]
             places += [(touch, x, z), (leave, x, z)]
             if leave != LAST:

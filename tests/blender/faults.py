@@ -8,7 +8,7 @@ from math import radians
 import bpy
 from rigs import add_armature, add_chain, add_target, leg_with_target, stored_settings
 
-from ik2d_addon.features.doctor.findings import Finding, findings
+from ik2d_addon.features.doctor.findings import Finding, findings, target_off_plane
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain, reading
 
@@ -30,7 +30,9 @@ def examine(
     armature: bpy.types.Object, settings: bpy.types.PropertyGroup, first: float, last: float
 ) -> list[Finding]:
     """Return the findings of a chain on the frames from `first` to `last`, the gravest first."""
-    return findings(armature, settings, reading(armature, settings), first, last)
+    rig = reading(armature, settings)
+    off = target_off_plane(bpy.context.scene, settings, rig, first, last)
+    return findings(armature, settings, rig, first, last, off)
 
 
 def leg(**settings):
@@ -254,6 +256,13 @@ def shared_bone():
     return armature, armature.ik2d.chains[0]
 
 
+def nowhere():
+    """Add a leg whose target is in no scene."""
+    armature, chain = leg()
+    bpy.context.scene.collection.objects.unlink(chain.target)
+    return armature, chain
+
+
 def rest_position():
     """Add a leg that shows its rest position."""
     armature, chain = leg()
@@ -273,14 +282,11 @@ def locked_plane():
 
 
 def aside(**settings):
-    """Add a leg in the plane of its rest pose whose target leaves it, solved once."""
+    """Add a leg in the plane of its rest pose whose target leaves it."""
     armature, chain = leg(**settings)
     chain.target.location = 0.6, -0.4, 0.7
     for frame in (1, 20, 40):
         chain.target.keyframe_insert("location", frame=frame)
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.ik2d.solve()
-    armature.ik2d.property_unset("last_solve")
     return armature, chain
 
 
@@ -307,6 +313,7 @@ FAULTS = (
     Fault("own target", own_target, 'PROBLEM', 'CLEAR_TARGET', "moved by the chain itself", True, False),
     Fault("backwards", backwards, 'PROBLEM', 'TURN_RANGES', "run backwards", True),
     Fault("shared bone", shared_bone, 'SHARED_BONES', 'DISABLE', "shares the bone 'shin'", True, False),
+    Fault("nowhere", nowhere, 'NOWHERE', 'LINK_TO_SCENE', "is in no scene", True),
     Fault("rest position", rest_position, 'REST_POSITION', 'SHOW_POSE', "rest position", True),
     Fault("locked curve", locked_curve, 'LOCKED', 'UNLOCK_CHANNELS', "is locked; unlock it to bake", True),
     Fault("locked group", locked_group, 'LOCKED', 'UNLOCK_CHANNELS', "is locked; unlock it to bake", True),
@@ -332,7 +339,7 @@ FAULTS = (
         stuck,
         'RANGE',
         'WIDEN',
-        "leaves out the pose in which its weight of 0 holds it",
+        "leaves out the pose in which its flexibility of 0 holds it",
         False,
         False,
     ),
@@ -340,7 +347,7 @@ FAULTS = (
     Fault("lost joint", lost_joint, 'JOINTS', 'UPDATE_JOINTS', "joints do not match its bones"),
     Fault("locked bone", locked_bone, 'HELD', 'UNLOCK', "locks hold 'shin'"),
     Fault("locked plane", locked_plane, 'LOCKED_PLANE', 'UNLOCK_FIRST', "keep its plane as it is in rest"),
-    Fault("target aside", aside, 'TARGET_OFF_PLANE', 'SWING', "left the chain's plane"),
+    Fault("target aside", aside, 'TARGET_OFF_PLANE', 'SWING', "off the chain's plane"),
     Fault("loose shin", loose_shin, 'PROBLEM', 'INHERIT_ROTATION', "'shin' inherits no rotation", True),
     Fault("no pole", no_pole, 'PROBLEM', 'SWING', "has no pole; choose", True),
     Fault("own pole", own_pole, 'PROBLEM', 'SWING', "its pole bone 'shin' is moved by the chain", True),

@@ -14,10 +14,11 @@ from ik2d_addon.chains import add_foot, fit_pole_angle
 AHEAD, OVER = 0.25, 0.08
 
 
-def recorded_walker(name: str) -> bpy.types.Object:
+def recorded_walker(name: str, by_hand: bool = False) -> bpy.types.Object:
     """Add a body with two legs whose feet are where a clip has heel and toe; return the armature.
 
-    Hips are over the middle of both ankles, knees point where the feet do: the clips have neither.
+    by_hand: key thighs, shins and feet by the places of their joints, rather than by a bake. Hips are over
+    the middle of both ankles, knees point where the feet do: the clips have neither.
     """
     places, times = clip(name)
     feet = [places[:, :2], places[:, 2:]]
@@ -50,6 +51,10 @@ def recorded_walker(name: str) -> bpy.types.Object:
         add_foot(armature, chain)
         chain.foot.heel = (-AHEAD * length, 0.0, -OVER)
         chain.foot.ball = chain.foot.toe_tip = ((1.0 - AHEAD) * length, 0.0, -OVER)
+        if by_hand:
+            chain.live = False
+            _key_leg(armature, side, hip, ankle, ahead, turned)
+            continue
         last = None
         for frame in range(1, len(times) + 1):
             row = frame - 1
@@ -61,8 +66,48 @@ def recorded_walker(name: str) -> bpy.types.Object:
             pole.location = hip[row] + 2.0 * ahead[row] / np.linalg.norm(ahead[row])
             for ob, what in ((control, "location"), (control, "rotation_quaternion"), (pole, "location")):
                 ob.keyframe_insert(what, frame=frame)
-    bake(armature)
+    if not by_hand:
+        bake(armature)
     return armature
+
+
+def _key_leg(armature, side: str, hips, ankles, ahead, turned) -> None:
+    """Key a leg (frames, 3) from hip to ankle whose knee points ahead, and its foot, about all axes."""
+    bones = [armature.pose.bones[f"{name}.{side}"] for name in ("thigh", "shin", "foot")]
+    lengths = [bone.bone.length for bone in bones[:2]]
+    lasts = [None] * 3
+    for row, (hip, ankle) in enumerate(zip(hips, ankles, strict=True)):
+        along = ankle - hip
+        far = float(np.linalg.norm(along))
+        along = along / far
+        front = ahead[row] - (ahead[row] @ along) * along
+        front = front / np.linalg.norm(front)
+        cosine = (lengths[0] ** 2 + far**2 - lengths[1] ** 2) / (2.0 * lengths[0] * far)
+        angle = np.arccos(np.clip(cosine, -1.0, 1.0))
+        knee = hip + lengths[0] * (np.cos(angle) * along + np.sin(angle) * front)
+        across = np.cross(front, along)
+        wholes = [
+            _turn_to(bones[0], knee - hip, across),
+            _turn_to(bones[1], ankle - knee, across),
+            turned[row],
+        ]
+        above = np.eye(3)
+        for number, (bone, whole) in enumerate(zip(bones, wholes, strict=True)):
+            rest = np.array(bone.bone.matrix_local.to_3x3())
+            turn = Matrix((rest.T @ above.T @ whole @ rest).tolist()).to_quaternion()
+            if lasts[number] is not None:
+                turn.make_compatible(lasts[number])
+            bone.rotation_quaternion = lasts[number] = turn
+            bone.keyframe_insert("rotation_quaternion", frame=row + 1)
+            above = whole
+
+
+def _turn_to(bone, direction, across) -> np.ndarray:
+    """Return the rotation (3, 3) from rest that turns a bone and the knee's axis to two directions."""
+    rest = np.array((bone.bone.tail_local - bone.bone.head_local).normalized())
+    at_rest = np.stack((rest, (0.0, 1.0, 0.0), np.cross(rest, (0.0, 1.0, 0.0))), axis=1)
+    own = direction / np.linalg.norm(direction)
+    return np.stack((own, across, np.cross(own, across)), axis=1) @ at_rest.T
 
 
 def _turns(foot: np.ndarray) -> np.ndarray:

@@ -82,7 +82,7 @@ def test_softness_and_stretch_work_on_an_arc():
             {"use_limit": True, "limit_max": 1.0},
             "'b1' has limits, but with the Circle solver .*; turn Limit off",
         ),
-        ({"weight": 0.0}, "'b1' has a weight of 0, .*; give it a weight"),
+        ({"weight": 0.0}, "'b1' has a flexibility of 0, .*; give it some"),
         ({"use_slide": True, "slide_max": 1.0}, "has bones that slide, .* takes rigid ones; turn Slide off"),
     ],
 )

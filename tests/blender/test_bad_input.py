@@ -113,7 +113,7 @@ BAD_POLES = {
         lambda armature, chain, pole: bpy.data.objects.remove(pole),
         "has no pole; choose the object",
     ),
-    "deleted": (lambda armature, chain, pole: unlink(pole), "its pole 'Pole' was deleted: it is in no scene"),
+    "deleted": (lambda armature, chain, pole: unlink(pole), "its pole 'Pole' is in no scene: it was deleted"),
     "no such bone": (
         lambda armature, chain, pole: (
             setattr(chain, "pole", armature),

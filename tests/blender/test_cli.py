@@ -357,6 +357,30 @@ def test_help_names_every_option(capsys):
         assert f"--{option}" in told
 
 
+@pytest.mark.parametrize("fk, code", [(20, 0), (40, 1)])
+def test_fk_frames_are_no_misses_unless_all_are(tmp_path, capsys, fk, code):
+    armature, _ = leg_with_target()
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 40
+    chain, path = armature.ik2d.chains[0], tmp_path / "leg.blend"
+    for frame, influence in ((1, 0.0), (fk, 0.0), (fk + 1, 1.0)):
+        chain.influence = influence
+        chain.keyframe_insert("influence", frame=frame)
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    said = f"{fk} of 40 frames are FK" if fk < 40 else "40 frames FK, as IK Blend is 0"
+    for option in (["--strict"], ["--max-error", "0.002"]):
+        report = tmp_path / "report.json"
+        assert bake_file(path, *option, "--output", tmp_path / "out.blend", "--report", report) == code
+        told, chain = capsys.readouterr(), json.loads(report.read_text())["armatures"][0]["chains"][0]
+        assert said in told.out and (option[0] in told.err) == bool(code)
+        assert chain["fk_frames"] == fk and chain["max_error"] <= 0.002
+        assert code == 0 or said in told.err and "does not hold" in told.err
+    assert bake_file(path, "--output", tmp_path / "out.blend") == 0
+    table = tmp_path / "report.csv"
+    bake_file(path, "--output", tmp_path / "out.blend", "--report", table)
+    with table.open(newline="") as file:
+        assert [row["fk"] for row in csv.DictReader(file)].count("True") == fk
+
+
 def test_a_reversed_range_is_refused(scene_file, capsys):
     assert "reversed" in refused(capsys, scene_file, "--frames", "9:3")
 

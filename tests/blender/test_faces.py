@@ -48,6 +48,10 @@ FACES = {
         "find_contacts",
         "plant_feet",
         "unplant_feet",
+        "clear_snaps",
+        "show_before",
+        "hold_pose",
+        "Hold",
     },
 }
 

@@ -7,7 +7,7 @@ from rigs import add_armature, add_chain, add_target, animation_of
 
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.doctor.findings import shared_bones
+from ik2d_addon.features.doctor.sharing import shared_bones
 
 
 def two_arms():

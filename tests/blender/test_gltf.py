@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A bake goes through Blender's glTF exporter and comes back with tips, and feet, where they were."""
 
+import json
+import struct
+
 import bpy
 import numpy as np
 import pytest
 from rigs import add_armature, add_chain, add_target
 
 from ik2d_addon.bake import BakeOptions, bake
+from ik2d_addon.rig.animation.kept.record import is_kept_action
 
 FRAMES = range(1, 25)
 BONES = ("thigh", "shin", "foot")
@@ -16,11 +20,11 @@ REACH = 2.0
 ROUNDED = 3e-5
 
 
-def enable_exporter() -> None:
+def enable_exporter(name: str = "io_scene_gltf2") -> None:
     """Enable Blender's own add-on, which each version comes with."""
     import addon_utils  # Blender's own, found once bpy is there
 
-    addon_utils.enable("io_scene_gltf2", default_set=True)
+    addon_utils.enable(name, default_set=True)
 
 
 def add_walker(roll: float = 0.4):
@@ -157,3 +161,24 @@ def test_tips_come_back_where_they_were(rig, fps, tmp_path):
     assert came.animation_data.action is not None and not came.animation_data.drivers
     assert np.linalg.norm(joints_on_frames(came) - joints, axis=2).max() < ROUNDED * REACH
     assert np.abs(foot_on_frames(came) - turned).max() < ROUNDED
+
+
+def test_exporters_see_no_action_that_was_kept(tmp_path):
+    armature, target = add_walker()
+    add_chain(armature, "shin", target)
+    thigh = armature.pose.bones["thigh"]
+    thigh.rotation_mode = 'QUATERNION'
+    for frame in (1, 12, 24):
+        thigh.rotation_quaternion = (1.0, 0.01 * frame, 0.0, 0.0)
+        thigh.keyframe_insert("rotation_quaternion", frame=frame)
+    bake(armature, frame_start=5, frame_end=20)
+    (kept,) = (action for action in bpy.data.actions if is_kept_action(action))
+    enable_exporter()
+    enable_exporter("io_scene_fbx")
+    bpy.ops.export_scene.gltf(filepath=str(tmp_path / "x.glb"), export_format='GLB')
+    data = (tmp_path / "x.glb").read_bytes()
+    length = struct.unpack("<I", data[12:16])[0]
+    clips = [clip["name"] for clip in json.loads(data[20 : 20 + length])["animations"]]
+    assert clips and not any("before IK 2D" in clip for clip in clips)
+    bpy.ops.export_scene.fbx(filepath=str(tmp_path / "x.fbx"))
+    assert kept.name.encode() not in (tmp_path / "x.fbx").read_bytes()

@@ -169,7 +169,7 @@ def test_the_plane_of_the_hinges_can_be_chosen_and_is_refused_without_any():
     hinge = armature.data.bones["b1"].matrix_local.col[0].xyz
     assert abs(Vector(read_chain(armature, chain).plane.normal) @ hinge) > 1 - 1e-9
     armature.pose.bones["b1"].lock_rotation = (False,) * 3
-    with pytest.raises(IK2DError, match="no joint .* one axis.*choose another plane"):
+    with pytest.raises(IK2DError, match="no joint .* one axis.*set Bends In to another plane"):
         read_chain(armature, chain)
 
 
@@ -180,9 +180,26 @@ def test_a_joint_that_locks_hold_is_named(roll):
         bone.lock_rotation = {"b1": (False, True, True), "b3": (True,) * 3}.get(bone.name, (False,) * 3)
     target = targets_within(armature, "b3", 3.0, part=(0.6, 0.8))
     _chain, report, measured = baked(armature, "b3", 4, target)
-    assert [w for w in report.warnings if "locks hold 'b1' and 'b3', so they do not turn" in w]
+    assert [w for w in report.warnings if "locks hold 'b3', so it does not turn" in w]
+    told = (
+        f"locks leave 'b1' only 'X', {roll:.0f} degrees off the normal of the chain's plane, so it does not"
+    )
+    assert [w for w in report.warnings if told in w]
     assert np.abs(measured - report.chains[0].distance).max() <= 1e-5 * report.chains[0].reach
     assert not [path for path, _ in animation_of(armature) if '"b1"' in path or '"b3"' in path]
+
+
+def test_a_joint_that_locks_leave_only_its_own_twist_is_told_apart():
+    armature = leg_of_hinges([0.0, 0.0, 0.0])
+    for bone in armature.pose.bones:
+        bone.lock_rotation = {"b0": (True, False, True)}.get(bone.name, (False,) * 3)
+    target = targets_within(armature, "b2", 3.0, part=(0.6, 0.8))
+    _chain, report, measured = baked(armature, "b2", 3, target)
+    assert [
+        w for w in report.warnings if "locks leave 'b0' only the Y axis along it, about which it twi" in w
+    ]
+    assert not [w for w in report.warnings if "locks hold" in w]
+    assert np.abs(measured - report.chains[0].distance).max() <= 1e-5 * report.chains[0].reach
 
 
 def test_locks_that_leave_what_is_needed_are_not_mentioned():

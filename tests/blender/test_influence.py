@@ -136,7 +136,9 @@ def test_a_keyed_bend_changes_the_side_at_its_frame(solver):
     chain.bend = 'NEGATIVE'
     chain.keyframe_insert("bend", frame=20)
     report = bake(armature, frame_start=1, frame_end=40)
-    assert free.all_reached and report.all_reached
+    assert free.all_reached and not report.chains[0].missed.any()
+    off = report.chains[0].between > 1e-3  # while the joints turn over, within a frame
+    assert off.any() and set(np.floor(report.chains[0].between_times[off])) == {19.0}
     found = [basis_turns(armature, frame) for frame in range(1, 41)]
     assert np.abs(np.array(found) - positive)[:19].max() <= 1e-4
     assert np.abs(np.array(found) - positive)[19:].max(axis=1).min() >= 0.2
@@ -192,14 +194,17 @@ def test_no_influence_leaves_the_keys_made_by_hand_as_they_play():
     assert np.abs(before - [basis_turns(armature, frame) for frame in range(1, 41)]).max() <= 1e-5
 
 
-def test_keys_made_by_hand_that_a_blend_replaces_are_told():
+def test_a_second_bake_blends_with_the_keys_made_by_hand_that_the_first_replaced():
     armature, _ = leg_with_target()
     key_by_hand(armature, {1: (0.2, -0.1), 20: (-0.4, 0.5), 40: (0.3, 0.1)})
     armature.ik2d.chains[0].influence = 0.5
-    (warning,) = bake(armature, frame_start=1, frame_end=40).warnings
-    assert "made by hand" in warning
-    armature.ik2d.chains[0].influence = 1.0
-    assert not bake(armature, frame_start=1, frame_end=40).warnings
+    report = bake(armature, frame_start=1, frame_end=40)
+    assert "replaced 24 keys made by hand on 2 bones, which Clear Bake gives back" in report.sentence()
+    assert not report.warnings
+    once = np.array([basis_turns(armature, frame) for frame in range(1, 41)])
+    again = bake(armature, frame_start=1, frame_end=40)
+    assert "made by hand" not in again.sentence()
+    assert np.abs(once - [basis_turns(armature, frame) for frame in range(1, 41)]).max() <= 1e-6
 
 
 def test_the_shorter_way_round_is_taken():
@@ -251,3 +256,87 @@ def test_limits_hold_in_a_blend_of_two_poses_within_them():
     report = bake(armature, frame_start=1, frame_end=40)
     assert np.abs([basis_turns(armature, frame)[1] for frame in range(1, 41)]).max() <= 1.6
     assert len(report.chains[0].frames) == 40
+
+
+# --- FK on purpose -----------------------------------------------------------
+
+
+def drive_influence(chain) -> None:
+    """Have an object's place set IK Blend: 0 up to frame 20, 1 from frame 21 on."""
+    driver = chain.driver_add("influence").driver
+    variable = driver.variables.new()
+    variable.name, variable.type = "place", 'TRANSFORMS'
+    switch = add_target({1: (0, 0, 0), 20: (0, 0, 0), 21: (1, 0, 0), 40: (1, 0, 0)}, "Switch")
+    variable.targets[0].id, variable.targets[0].transform_type = switch, 'LOC_X'
+    driver.expression = "place"
+
+
+@pytest.mark.parametrize("driven", [False, True])
+@pytest.mark.parametrize("options", [{}, {"verify": 'ALL'}, {"reduce": 1e-3}])
+def test_frames_without_influence_are_fk_and_miss_nothing(options, driven):
+    armature, target = leg_with_target()
+    key_by_hand(armature, {1: (0.2, -0.1), 10: (-0.4, 0.5), 20: (0.3, 0.1)})
+    chain = armature.ik2d.chains[0]
+    if driven:
+        drive_influence(chain)
+    else:
+        key_ramp(chain, "influence", {1: 0.0, 20: 0.0, 21: 1.0})
+    by_hand = [basis_turns(armature, frame) for frame in range(1, 21)]
+    report = bake(armature, frame_start=1, frame_end=40, options=BakeOptions(**options))
+    told = report.chains[0]
+    assert told.fk.tolist() == [frame <= 20 for frame in range(1, 41)] and told.fk_frames == 20
+    assert report.all_reached and not told.missed.any()
+    assert "20 of 40 frames are FK" in told.sentence() and "20 of 40 frames are FK" in report.sentence()
+    off = dict(played_back_errors(armature, chain, range(1, 41)))
+    reach, bound = told.reach, options.get("reduce", 0.0)
+    assert max(off[frame] for frame in range(21, 41)) <= 2e-5 + bound
+    assert max(off[frame] for frame in range(1, 21)) > 0.1 * reach  # where the bones' own keys have it
+    assert told.max_error <= 1e-3 * reach + bound and told.worst_frame > 20
+    found = [basis_turns(armature, frame) for frame in range(1, 21)]
+    assert np.abs(np.array(found) - by_hand).max() <= (5e-3 if bound else 1e-5)
+
+
+@pytest.mark.parametrize(
+    "influence, said", [(0.5, "40 of 40 frames held back by IK Blend"), (0.0, "40 frames FK")]
+)
+def test_a_chain_that_never_acts_fully_has_not_reached_its_target(influence, said):
+    armature, _ = leg_with_target()
+    armature.ik2d.chains[0].influence = influence
+    report = bake(armature, frame_start=1, frame_end=40)
+    assert not report.all_reached and said in report.sentence()
+    assert (report.max_error > 0.05) == (influence > 0.0)
+
+
+def test_between_ik_frames_the_tip_is_on_its_way_though_others_are_fk():
+    armature, target = leg_with_target()
+    chain = armature.ik2d.chains[0]
+    for frame, place in (
+        (21, (0, -0.6, 0.3)),
+        (24, (0, 0.6, 0.7)),
+        (27, (0, -0.6, 0.9)),
+        (30, (0, 0.5, 0.2)),
+    ):
+        target.location = place
+        target.keyframe_insert("location", frame=frame)
+    key_ramp(chain, "influence", {1: 0.0, 20: 0.0, 21: 1.0})
+    told = bake(armature, frame_start=1, frame_end=40).chains[0]
+    scene, worst = bpy.context.scene, 0.0
+    for time in np.arange(21.0, 40.0, 0.25):
+        scene.frame_set(int(time), subframe=time % 1.0)
+        worst = max(worst, (evaluated_tip(armature, "shin") - evaluated_place(target)).length)
+    assert worst <= 1e-3 * told.reach and told.reached, worst / told.reach
+
+
+def test_warnings_leave_fk_frames_out():
+    armature, target = leg_with_target()
+    key_by_hand(armature, {1: (0.2, -0.1), 2: (-1.4, 1.5), 3: (0.2, -0.1), 20: (0.3, 0.1)})
+    target.location = (0.5, 0, 0.4)  # off the chain's plane
+    target.keyframe_insert("location", frame=1)
+    target.keyframe_insert("location", frame=20)
+    target.location = (0, -0.3, 0.6)
+    target.keyframe_insert("location", frame=21)
+    target.keyframe_insert("location", frame=40)
+    key_ramp(armature.ik2d.chains[0], "influence", {1: 0.0, 20: 0.0, 21: 1.0})
+    report = bake(armature, frame_start=1, frame_end=40)
+    assert report.all_reached
+    assert [warning for warning in report.warnings if "from frame 20 to 21; IK Blend" not in warning] == []

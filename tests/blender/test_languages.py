@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 import pytest
 from foot_rigs import plain_leg
-from rigs import leg_with_target
+from rigs import add_armature, add_chain, add_target, leg_with_target
 from walkers import walker
 
 from ik2d_addon.chains import find_contacts
@@ -15,6 +15,7 @@ from ik2d_addon.core.words import say, translate_by
 from ik2d_addon.features.drag.drag import Drag
 from ik2d_addon.features.native import make_native
 from ik2d_addon.features.overlay.contact_bars import contact_bars
+from ik2d_addon.rig.chain.chain import problem_of
 from ik2d_addon.ui import languages
 
 PACKAGE = Path(languages.__file__).resolve().parents[2]
@@ -129,3 +130,9 @@ def test_blender_translates_no_text_a_second_time():
                 given = {word.arg: ast.unparse(word.value) for word in node.keywords}
                 if given.get("text", "''") != "''" and not isinstance(node.func.value, ast.Call):
                     assert given.get("translate") == "False", f"{path.name}:{node.lineno}"
+
+
+def test_a_plane_that_a_chain_cannot_bend_in_is_said_in_the_users_language(starred):
+    armature = add_armature({"a": ((0, 0, 0), (0, 0, 1), "", 0.0)})
+    said = problem_of(armature, add_chain(armature, "a", add_target({}), bone_count=1, plane='Z'))
+    assert said == "*Chain 'a': *the chain is at right angles to its plane; set Bends In to another plane"

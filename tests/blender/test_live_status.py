@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A live chain says what Blender shows: the distance of the evaluated tip, and why it is there."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import bpy
@@ -10,6 +11,7 @@ from mathutils import Vector
 from rigs import add_armature, add_chain, add_target, evaluated_place, evaluated_tip, leg_with_target
 
 from ik2d_addon.chains import make_native, remove_native
+from ik2d_addon.live import registry
 from ik2d_addon.live.registry import RIGS
 from ik2d_addon.rig.scene.live_pause import live_paused
 
@@ -289,3 +291,47 @@ def test_a_chain_that_stretches_below_a_bone_is_true_after_each_change_of_a_sett
             assert np.isfinite(chain.live_distance)
             assert abs(chain.live_distance - missed(chain)) < SAME
         assert chain.live_reached and missed(chain) < 1e-4
+
+
+@pytest.mark.parametrize("far", [1e9, 1e20, 3e38])
+def test_an_armature_far_away_is_not_on_a_target_at_the_origin(far):
+    armature, _target, chain = live_leg()
+    armature.location.x = far
+    bpy.context.view_layer.update()
+    bpy.context.scene.frame_set(11)
+    assert not chain.live_reached and "off its target" in chain.live_status
+    assert chain.live_distance == pytest.approx(far, rel=1e-3)
+
+
+def test_far_away_a_reach_is_no_rounding():
+    armature, target, chain = live_leg()
+    armature.location.x = target.location.x = 1e9
+    target.animation_data_clear()
+    target.location.z = -5.0
+    bpy.context.view_layer.update()
+    assert not chain.live_reached and chain.live_distance > REACH
+
+
+def test_a_single_bone_that_aims_points_at_its_target_and_says_so():
+    armature = add_armature({"gun": ((0, 0, 0), (0, -0.6, 0.0), "", 0.0)})
+    chain = add_chain(armature, "gun", add_target({}, "Aim"), 1, live=True)
+    chain.target.location = (0.0, -3.0, 4.0)
+    bpy.context.view_layer.update()
+    assert missed(chain) == pytest.approx(5.0 - 0.6, abs=1e-5)
+    tip = evaluated_tip(armature, "gun")
+    assert tip.normalized().dot(evaluated_place(chain.target).normalized()) > 1.0 - 1e-6
+    assert chain.live_reached and chain.live_status == "Points at its target"
+    assert chain.live_distance < 1e-5
+
+
+def test_no_translation_changes_whether_a_target_is_reached(monkeypatch):
+    """As in a language whose word for a reached target begins otherwise once an angle is added."""
+    words = {"{on_target}, {angle:.3g} degrees off its angle": "{angle:.3g} Grad daneben, {on_target}"}
+    arm, far = leg_with_target(live=True)[0], 0.3
+    chain = arm.ik2d.chains[0]
+    bpy.context.scene.frame_set(10)
+    outcome = RIGS.chains[registry.key_of(chain)].outcome
+    RIGS.chains[registry.key_of(chain)].outcome = replace(outcome, angle_off=far)
+    say = registry.say
+    monkeypatch.setattr(registry, "say", lambda text, **given: say(words.get(text, text), **given))
+    assert chain.live_status.endswith("daneben, On its target") and chain.live_reached

@@ -369,7 +369,7 @@ def test_one_bone_points_at_a_target_however_far_it_is(rule):
         bpy.context.view_layer.update()
         ahead = limb.joints[1] - limb.joints[0]
         assert np.allclose(ahead / np.linalg.norm(ahead), (0.48, -0.6, 0.64), atol=1e-4)
-        assert chain.live_status == "On its target" and chain.live_distance <= 1e-5 * limb.size
+        assert chain.live_status == "Points at its target" and chain.live_distance <= 1e-5 * limb.size
     chain.aim_distance = True
     bpy.context.view_layer.update()
     assert "out of reach" in chain.live_status

@@ -10,7 +10,7 @@ import pytest
 from rigs import evaluated_tip, leg_with_target
 
 from ik2d_addon.live import handlers, turns
-from ik2d_addon.live.turns import Turn
+from ik2d_addon.live.turns import LiveTurn
 
 LONG = 60.0  # seconds that no test comes near
 
@@ -33,20 +33,20 @@ def in_thread():
 
 def test_a_turn_within_a_turn_is_none_and_costs_no_wait():
     began = time.monotonic()
-    with Turn() as first:
-        with Turn() as second:
+    with LiveTurn() as first:
+        with LiveTurn() as second:
             assert first and not second
-        with Turn() as third:
+        with LiveTurn() as third:
             assert not third
     assert time.monotonic() - began < turns._LONGEST / 2
-    with Turn() as again:
+    with LiveTurn() as again:
         assert again
 
 
 def test_a_turn_that_fails_is_given_back():
-    with pytest.raises(ValueError), Turn():
+    with pytest.raises(ValueError), LiveTurn():
         raise ValueError
-    with Turn() as is_ours:
+    with LiveTurn() as is_ours:
         assert is_ours
 
 
@@ -56,7 +56,7 @@ def test_threads_take_turns_and_each_gets_one(in_thread, monkeypatch):
 
     def work():
         for _ in range(20):
-            with Turn() as is_ours:
+            with LiveTurn() as is_ours:
                 inside.append(1)
                 time.sleep(0.0005)  # where evaluating lets other threads go on
                 most.append(len(inside))
@@ -74,13 +74,13 @@ def test_a_thread_that_never_gives_its_turn_back_stops_no_other(in_thread, monke
     has, may_go = threading.Event(), threading.Event()
 
     def keep():
-        with Turn():
+        with LiveTurn():
             has.set()
             may_go.wait(LONG)
 
     in_thread(keep)
     assert has.wait(LONG)
-    with Turn() as is_ours:
+    with LiveTurn() as is_ours:
         assert not is_ours
     may_go.set()
 

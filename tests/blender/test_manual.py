@@ -18,7 +18,7 @@ MANUAL = (Path(__file__).resolve().parents[2] / "docs" / "manual.md").read_text(
 PAGE = manual_page()
 ANCHORS = set(re.findall(r'<h[1-6] id="([^"]+)"', PAGE))
 # What has no label in the sidebar: a tick, the axes of a hand, colors, which are all under one heading.
-NOT_DRAWN = {"IK2D_PG_chain.enabled", "IK2D_PG_chain.hand_offset"}
+NOT_DRAWN = {"IK2D_PG_chain.enabled", "IK2D_PG_chain.hand_offset", "IK2D_PG_chain.hand_turn"}
 NOT_DRAWN |= {"IK2D_PG_chain.foot", "IK2D_PG_foot.is_added"}  # Add Foot sets them
 NOT_DRAWN |= {f"IK2D_PG_overlay.{part}_color" for part in "plane reach path limit bend foot miss pop".split()}
 # Settings that are drawn, but not found by a search or kept in a preset.

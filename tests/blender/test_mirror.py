@@ -61,6 +61,42 @@ def test_the_mirrored_chain_stands_in_the_mirrored_pose(plane, limited, bend):
     assert np.abs(joints(armature, "L")[2] - place).max() < 0.1 or limited
 
 
+def arms(count: int, straight: bool) -> bpy.types.Object:
+    """Add two arms of so many bones in the plane y = 0."""
+    places = [(1.0, 3.0), (2.0, 3.3), (3.0, 3.2), (3.7, 2.8), (4.2, 2.2)]
+    if straight:
+        places = [(1.0 + 0.9 * i, 3.0) for i in range(5)]
+    bones = {}
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        for i in range(count):
+            ends = [(sign * x, 0.0, z) for x, z in places[i : i + 2]]
+            bones[f"b{i}.{side}"] = (*ends, f"b{i - 1}.{side}" if i else "", 0.0)
+    return add_armature(bones)
+
+
+@pytest.mark.parametrize("plane", ['AUTO', 'Y', 'CUSTOM'])
+@pytest.mark.parametrize("straight", [False, True])
+@pytest.mark.parametrize("bend", ['POSITIVE', 'NEGATIVE'])
+@pytest.mark.parametrize(
+    "count, solver",
+    [(2, 'AUTO'), (2, 'EVEN'), (2, 'CCD'), (3, 'EVEN'), (3, 'ARC'), (3, 'CCD'), (4, 'AUTO'), (4, 'CCD')],
+)
+def test_a_mirrored_arm_bends_to_its_own_side_whatever_solves_it(count, solver, bend, straight, plane):
+    armature = arms(count, straight)
+    target = add_target({}, "Hand.L")
+    target.location = (1.8, 0.0, 2.2)
+    bpy.context.view_layer.update()
+    chain = add_chain(armature, f"b{count - 1}.L", target, count, bend=bend, solver=solver)
+    chain.plane, chain.plane_normal = plane, (0.0, -1.0, 0.0)
+    mirror_chain(armature, chain)
+    bpy.context.view_layer.update()
+    solve(armature)
+    posed = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    tails = [np.array([posed[f"b{i}.{side}"].tail for i in range(count)]) for side in "LR"]
+    assert np.abs(tails[1] - MIRROR * tails[0]).max() < 1e-3 * count
+    assert np.abs(tails[0][0] - tails[0][-1]).max() > 0.1 or count == 2
+
+
 @pytest.mark.parametrize("plane", ['SWING', 'POLE', 'ARC'])
 @pytest.mark.parametrize("straight", [False, True])
 @pytest.mark.parametrize("bend", ['POSITIVE', 'NEGATIVE'])
@@ -145,6 +181,24 @@ def test_all_enabled_chains_are_mirrored_once():
     add_chain(armature, "shin.R", add_target({}, "Foot.R"), plane='X', softness=0.4)
     assert bpy.ops.ik2d.mirror(all=True) == {'FINISHED'}
     assert [round(chain.softness, 2) for chain in armature.ik2d.chains] == [0.2, 0.2]
+
+
+def test_all_of_many_chains_are_mirrored_and_named(capfd):
+    """More than the list holds before it moves in memory."""
+    bones = {}
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        for i in range(12):
+            knee = (sign * 0.5, float(i) - 0.2, 1.0)
+            bones[f"a{i}.{side}"] = ((sign * 0.5, float(i), 2.0), knee, "", 0.0)
+            bones[f"b{i}.{side}"] = (knee, (sign * 0.5, float(i), 0.1), f"a{i}.{side}", 0.0)
+    armature = add_armature(bones)
+    for i in range(12):
+        add_chain(armature, f"b{i}.L", add_target({}, f"Foot {i}.L"), plane='X')
+    assert bpy.ops.ik2d.mirror(all=True) == {'FINISHED'}
+    chains = armature.ik2d.chains
+    assert [chain.tip for chain in chains[12:]] == [f"b{i}.R" for i in range(12)]
+    told = ", ".join(f"'{chain.name}'" for chain in chains[12:22])
+    assert f"Mirrored to {told}" in capfd.readouterr().out
 
 
 def test_a_target_bone_has_its_counterpart():

@@ -11,6 +11,9 @@ from rigs import add_chain, add_leg, add_target, animation_of, evaluated_tip, le
 from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.cli.program import run
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.doctor.findings import findings
+from ik2d_addon.features.doctor.fixes import mend
+from ik2d_addon.rig.chain.chain import reading
 
 # Reads no scene, so that it is sampled as all others are; but no arithmetic of Blender's own either.
 PYTHON = "__import__('math').sin(frame / 10)"
@@ -234,7 +237,35 @@ def test_a_target_that_was_deleted_is_an_error():
     chain = armature.ik2d.chains[0]
     if chain.target is None:
         pytest.skip("this Blender lets go of what it deletes")
-    refused(armature, "target 'Target' was deleted: it is in no scene; choose another")
+    refused(
+        armature, "target 'Target' is in no scene: it was deleted, or came along with a rig that was appended"
+    )
+
+
+def test_the_target_of_an_appended_collection_is_not_called_deleted_and_a_click_links_it(tmp_path):
+    """Blender appends what a chain follows along with it, into no collection where only a collection was."""
+    armature, target = leg_with_target()
+    rigs = bpy.data.collections.new("Rigs")
+    bpy.context.scene.collection.children.link(rigs)
+    rigs.objects.link(armature)
+    bpy.context.scene.collection.objects.unlink(armature)
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(path) as (_there, wanted):
+        wanted.collections = ["Rigs"]
+    bpy.context.scene.collection.children.link(wanted.collections[0])
+    armature, target = (bpy.data.objects[name] for name in ("Rig", "Target"))
+    assert not target.users_collection and not target.library
+    refused(
+        armature, "target 'Target' is in no scene: it was deleted, or came along with a rig that was appended"
+    )
+    chain = armature.ik2d.chains[0]
+    found = findings(armature, chain, reading(armature, chain), 1, 24)
+    assert found[0].blocks and [fix.label for fix in found[0].fixes] == ["Link to Scene"]
+    mend('LINK_TO_SCENE', armature, chain)
+    assert target.users_collection[:] == (wanted.collections[0],)
+    assert bake(armature, frame_start=1, frame_end=5).all_reached
 
 
 def test_a_target_in_a_collection_that_no_scene_shows_bakes_with_a_warning():

@@ -111,7 +111,7 @@ def test_each_tick_goes_on_until_it_is_finished(running):
     assert window.timers == [] and window.progress[-1] == "end" and window.text is None
     settings = window.object.ik2d
     assert settings.last_bake.startswith("Baked 40 frames on 1 chain; every target reached, up to ")
-    assert settings.last_bake.endswith(" off half-way between frames")
+    assert settings.last_bake.endswith(" off between frames")
     assert not settings.last_bake_alert and settings.chains[0].bake_reached
     assert operator.reports == [('INFO', settings.last_bake)]
     keys = every_bit_of_animation(window.object)["curves"].values()

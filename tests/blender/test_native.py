@@ -241,10 +241,12 @@ def test_an_influence_that_blends_with_what_a_bake_would_not_is_told(capfd):
     bake(armature, frame_start=1, frame_end=5)
     baked = poses(armature, [3], ["thigh"])
     bpy.ops.ik2d.make_native()
-    assert "blends with the keys of a bake; Clear Bake" in capfd.readouterr().out
+    assert "mixes with the keys of a bake; Clear Bake" in capfd.readouterr().out
     bpy.ops.ik2d.clear_bake()
     remove_native(armature, chain)
-    assert "blends with the pose that its bones are left in" in make_native(armature, chain).warnings[0]
+    for bone in rig:
+        bone.rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+    assert "mixes with the pose that its bones are left in" in make_native(armature, chain).warnings[0]
     remove_native(armature, chain)
     for bone in rig:
         bone.matrix_basis.identity()

@@ -159,7 +159,8 @@ def test_an_animated_setting_that_is_none_is_named_with_its_frame(name, value):
         for key in curve.keyframe_points:
             key.interpolation = 'CONSTANT'
     set_keys(armature, 3, value)
-    words = f"its setting {name.title()} has no value that it may have at frame 3; mend its animation there"
+    label = armature.ik2d.chains[0].bl_rna.properties[name].name
+    words = f"its setting {label} has no value that it may have at frame 3; mend its animation there"
     refused(armature, f"Chain 'shin': {words}", ["bake"])
 
 

@@ -94,7 +94,7 @@ def test_chain_add_without_a_target_makes_one_at_the_tip(capfd):
     assert set(target.users_collection) == set(armature.users_collection)
     assert 0.01 < target.empty_display_size < 0.3
     assert "Info: Added chain 'shin', which follows the new 'shin Target'" in printed_reports(capfd)
-    assert bpy.context.object == armature and not target.select_get()
+    assert bpy.context.object == armature and target.select_get() and armature.mode == 'POSE'
 
 
 def test_in_object_mode_the_new_target_can_be_moved_at_once():

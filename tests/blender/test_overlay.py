@@ -2,6 +2,7 @@
 """What is drawn of a chain, without a window; tests/gui draws it in one."""
 
 import bpy
+import check_samples
 import numpy as np
 import pytest
 from foot_rigs import plain_leg
@@ -110,12 +111,55 @@ def test_the_distance_and_why_it_is_missed_are_told() -> None:
     solve(armature)
     ((place, words, color),) = figure(armature, "miss").labels
     assert contrast(color, GREY) >= 4.5
-    assert words.endswith("m off: out of reach") and words[0].isdigit()
+    assert words.endswith("m off its target: out of reach") and words[0].isdigit()
     assert place == pytest.approx((0, 0, -1))
     target.location = (0, -0.5, 0.6)
     bpy.context.view_layer.update()
     solve(armature)
     assert not figure(armature, "miss").labels
+
+
+def said_apart(frame: str) -> list[str]:
+    """Return the chains of the open scene of which overlay and sidebar say different things."""
+    apart = []
+    for armature in (ob for ob in bpy.context.scene.objects if ob.type == 'ARMATURE' and ob.ik2d.chains):
+        views = draw.chain_views(armature, list(armature.ik2d.chains), {})
+        assert len(views) == len(armature.ik2d.chains)
+        for one, chain_view in views:
+            overlay = draw.miss_of(one, chain_view, Units.of(bpy.context.scene)).words
+            panel = "" if one.live_reached or not one.live else one.live_status
+            distance = one.live_distance if one.live else 0.0  # such as are not live are on target
+            if overlay != panel or abs(chain_view.distance - distance) > 1e-5 * chain_view.reach[1]:
+                apart.append(f"{frame}, {one.name}: {overlay!r}, {panel!r}")
+    return apart
+
+
+@pytest.mark.parametrize("scene", check_samples.SAMPLES, ids=lambda path: path.stem)
+def test_the_overlay_says_what_the_sidebar_says(scene) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    apart, last = said_apart("as opened"), bpy.context.scene.frame_end
+    for frame in (1, last // 3, last // 2, last - 1):
+        bpy.context.scene.frame_set(frame)
+        apart += said_apart(f"frame {frame}")
+    assert apart == []
+
+
+@pytest.mark.parametrize(
+    "influence, words, real", [(0.0, "FK, as IK Blend is 0", False), (0.5, "held back by IK Blend", True)]
+)
+def test_a_live_chain_with_less_influence_says_so_in_both(influence, words, real) -> None:
+    armature, _ = leg_with_target()
+    chain = armature.ik2d.chains[0]
+    chain.live, chain.influence = True, influence
+    bpy.context.scene.frame_set(10)
+    ((_, chain_view),) = draw.chain_views(armature, [chain], {})
+    miss = draw.miss_of(chain, chain_view, Units('METRIC'))
+    assert miss.words == chain.live_status and miss.words.endswith(words) and miss.is_real is real
+    assert not said_apart("frame 10")
+    chain.live = False
+    bpy.context.view_layer.update()
+    ((_, chain_view),) = draw.chain_views(armature, [chain], {})
+    assert draw.miss_of(chain, chain_view, Units('METRIC')).words.endswith(": not solved at this frame")
 
 
 def test_with_several_chains_each_says_its_name() -> None:

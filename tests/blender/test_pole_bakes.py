@@ -121,7 +121,7 @@ def test_half_the_influence_turns_the_bones_half_way_and_is_no_miss_of_the_plane
         assert report.warnings == () and report.chains[0].plays_back_worse_by < ROUNDED
         bpy.context.scene.frame_set(4)
         turns.append(armature.pose.bones["thigh"].rotation_quaternion.copy())
-    assert "12 of 12 frames held back by influence, worst by" in report.sentence()
+    assert "12 of 12 frames held back by IK Blend, worst by" in report.sentence()
     half = Quaternion().slerp(turns[0], 0.5)
     assert turns[0].angle > 0.3 and half.rotation_difference(turns[1]).angle < 1e-3
 

@@ -148,7 +148,7 @@ def test_half_way_the_tip_may_stray_by_a_thousandth_of_the_reach(baked):
             assert told.max_error == pytest.approx(strayed)
     report = with_chains(baked, {"between": np.array([0.5]), "between_times": np.array([2.5])})
     assert "every target reached" not in report.sentence()
-    assert report.sentence().endswith("but up to 50 cm off half-way between two (frame 2.5)")
+    assert report.sentence().endswith("but up to 50 cm off between them (frame 2.5)")
 
 
 def test_what_was_not_verified_is_not_claimed(baked):

@@ -105,6 +105,7 @@ def test_nothing_is_wrong_with_the_limbs(human):
     """And the panel asks for that in few calls, whatever else the rig has."""
     for limb in LIMBS:
         chain = add_limb(human, limb)
+        bpy.context.view_layer.update()
         assert examine(human, chain, 1, LAST) == []
     operators.findings_of(bpy.context, human, human.ik2d.chains[0])
     found = []

@@ -25,7 +25,9 @@ from snapshots import everything
 from ik2d_addon.bake import BakeOptions, bake, bake_steps, solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation import actions as made
-from ik2d_addon.rig.animation import keys, versions
+from ik2d_addon.rig.animation import keys, replacing, versions
+from ik2d_addon.rig.animation.kept import keeping
+from ik2d_addon.rig.animation.kept.record import is_kept_action
 from ik2d_addon.rig.scene import own_scene
 
 REPOSITORY = Path(__file__).parents[2]
@@ -190,7 +192,8 @@ def test_after_a_bake_all_but_the_keys_is_as_before(situation, sampled_in):
     assert bool(report.full_scene) == (sampled_in == "full scene")
     assert after["session"] == before["session"]
     had_action = before["animation"].get(("objects", armature.name), {}).get("action")
-    new = 0 if had_action else 1
+    kept = [action for action in bpy.data.actions if is_kept_action(action)]  # what its keys replace
+    new = len(kept) + (0 if had_action else 1)
     assert len(after["blocks"]["actions"]) == len(before["blocks"]["actions"]) + new
     for kind, names in before["blocks"].items():
         assert kind == "actions" or after["blocks"][kind] == names
@@ -283,7 +286,7 @@ def test_a_target_that_fails_at_a_late_frame(tmp_path):
 def test_a_write_that_fails_midway_is_put_back(situation, call, error, monkeypatch, tmp_path):
     armature = start(situation)
     before = everything()
-    real, calls = keys.replace_keys, []
+    real, calls = replacing.replace_keys, []
 
     def failing(*arguments):
         calls.append(arguments)
@@ -295,7 +298,8 @@ def test_a_write_that_fails_midway_is_put_back(situation, call, error, monkeypat
     for preview in (0, 8) if situation is with_a_chain_on_a_chain else (0,):
         calls.clear()
         with monkeypatch.context() as patch:
-            patch.setattr(keys, "replace_keys", failing)
+            for module in (keys, keeping):
+                patch.setattr(module, "replace_keys", failing)
             with pytest.raises(error, match="as the test wants"):
                 bake(armature, frame_start=1, frame_end=LAST)
         assert everything() == before, preview
@@ -338,7 +342,7 @@ def test_a_linked_action_is_played_again_when_writing_its_copy_fails(tmp_path, m
     def failing(*_):
         raise RuntimeError("as the test wants")
 
-    monkeypatch.setattr(keys, "replace_keys", failing)
+    monkeypatch.setattr(keeping, "replace_keys", failing)
     with pytest.raises(RuntimeError, match="as the test wants"):
         bake(armature, frame_start=1, frame_end=LAST)
     assert everything() == before

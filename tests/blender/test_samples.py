@@ -83,6 +83,20 @@ def test_sample_opens_with_the_tab_in_front(scene: Path) -> None:
 
 
 @pytest.mark.slow
+def test_cut_out_sample_bakes_without_a_warning() -> None:
+    """Its near arm is FK on purpose from frame 42 on."""
+    (scene,) = (path for path in check_samples.SAMPLES if "cutout" in path.stem)
+    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    bpy.context.view_layer.objects.active = fox = bpy.data.objects["Fox"]
+    bpy.ops.ik2d.bake()
+    sentence, *warnings = fox.ik2d.last_bake.splitlines()
+    assert not warnings and not fox.ik2d.last_bake_alert, fox.ik2d.last_bake
+    assert "107 of 148 frames of 'Arm.near' are FK" in sentence
+    assert fox.ik2d.last_bake_lines.splitlines()[0].endswith(": all on target; FK on 107 frames")
+    assert not any(chain.missed_frames for chain in fox.ik2d.chains)
+
+
+@pytest.mark.slow
 def test_out_of_reach_sample_says_so() -> None:
     (scene,) = (path for path in check_samples.SAMPLES if "out_of_reach" in path.stem)
     found = statuses(check_samples.bake_sample(scene))

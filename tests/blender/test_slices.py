@@ -10,7 +10,7 @@ from rigs import add_armature, add_chain, add_target, leg_with_target
 from ik2d_addon.bake import bake_steps
 from ik2d_addon.bake.solving import solvers
 from ik2d_addon.core import Chain, ccd_steps, path_steps, posture_of, solve_even
-from ik2d_addon.core.ccd import batch, limited, solve
+from ik2d_addon.core.ccd import limited, solve
 from ik2d_addon.core.path import Posture, posture
 from ik2d_addon.core.region import sets
 from ik2d_addon.rig.scene import sampler
@@ -123,25 +123,6 @@ def test_rigid_joints_take_one_target_at_a_time(monkeypatch):
     path = path_steps(chain, targets, start=np.zeros(8), posture=posture_of(chain, gain=0.0))
     for steps in (independent, path):
         assert most_between_yields(steps, calls) <= 1
-
-
-@pytest.mark.slow
-def test_many_targets_at_once_take_one_correction_at_a_time(monkeypatch):
-    rng = np.random.default_rng(0)
-    targets, starts = rng.uniform(-0.6, 0.6, (3000, 2)), rng.uniform(-0.1, 0.1, (3000, 60))
-    sizes: list[int] = []
-    function = batch.least_turns_of
-
-    def measured(arms, *rest):
-        sizes.append(arms[0].size)
-        return function(arms, *rest)
-
-    monkeypatch.setattr(batch, "least_turns_of", measured)
-    most, last = 0, 0
-    for _ in ccd_steps(Chain(np.ones(60) / 60), targets, start=starts):
-        most, last = max(most, len(sizes) - last), len(sizes)
-    assert most == 1
-    assert max(sizes) <= batch.BLOCK_ANGLES
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from rigs import add_armature, add_chain, add_target, leg_with_target
 from ik2d_addon.features.baking import staleness
 from ik2d_addon.features.baking.results import bake_is_stale, has_results, solve_is_stale
 from ik2d_addon.rig.animation.versions import existing_fcurves
+from ik2d_addon.rig.chain import fingerprint
 
 
 def baked_leg():
@@ -151,6 +152,56 @@ def test_marks_that_were_made_in_another_way_tell_nothing():
     chain.bake_mark = " ".join(chain.bake_mark.split()[1:])
     move_a_key(armature, 20)
     assert chain.bake_mark.startswith("settings:") and stale(armature) == ""
+
+
+LATER = {
+    "chain": lambda rig: rig.ik2d.chains[0],
+    "joint": lambda rig: rig.ik2d.chains[0].joints[1],
+    "foot": lambda rig: rig.ik2d.chains[0].foot,
+    "rig": lambda rig: rig.ik2d,
+}
+PROPERTIES = {
+    "number": (bpy.props.FloatProperty(default=0.3), 0.5),
+    "switch": (bpy.props.BoolProperty(default=True), False),
+    "vector": (bpy.props.FloatVectorProperty(default=(0.1, 0.2, 0.3)), (0.1, 0.2, 0.4)),
+    "choice": (bpy.props.EnumProperty(items=[('A', "A", ""), ('B', "B", "")], default='B'), 'A'),
+}
+
+
+@pytest.mark.parametrize("whose", LATER)
+@pytest.mark.parametrize("kind", PROPERTIES)
+def test_a_setting_of_a_later_version_counts_only_off_its_default(whose, kind):
+    armature, (made, other) = baked_leg(), PROPERTIES[kind]
+    if whose == "foot":
+        armature.ik2d.chains[0].foot.is_added = True
+        chain = armature.ik2d.chains[0]
+        chain.bake_mark = staleness.bake_fingerprint(chain, staleness.AnimatedPaths.of(armature))
+    group = LATER[whose](armature)
+    type(group).came_later = made
+    fingerprint._names.cache_clear()
+    try:
+        armature.ik2d.chains[0].tolerance += 0.0  # so that it is looked at again
+        assert bake_is_stale(armature, bpy.context.scene) == ""
+        group.came_later = other
+        armature.update_tag()
+        bpy.context.view_layer.update()
+        assert bake_is_stale(armature, bpy.context.scene) == (OPTIONS if whose == "rig" else "the settings")
+    finally:
+        del type(group).came_later
+        fingerprint._names.cache_clear()
+
+
+def test_settings_have_the_fingerprints_that_1_0_0_gave_them():
+    armature, _target = leg_with_target()
+    chain, scene = armature.ik2d.chains[0], bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 40
+    chain.softness, armature.ik2d.use_reduce = 0.25, True
+    chain.joints[1].use_limit, chain.joints[1].limit_max = True, 1.0
+    for is_added, settings in ((False, "d7422dceb310"), (True, "a5a4c9fb2081")):
+        chain.foot.is_added = is_added
+        found = staleness.bake_fingerprint(chain, staleness.AnimatedPaths.of(armature))
+        assert found.split()[:2] == ["4", f"settings:{settings}"]
+    assert staleness.options_fingerprint(armature.ik2d, scene) == "4 options:4dda82891824"
 
 
 def test_what_animates_a_rig_is_looked_up_once_for_all_of_its_chains(monkeypatch):

@@ -156,9 +156,16 @@ def test_influence_blends_the_length_too():
 def test_reduced_keys_keep_the_bound(inherit, stretch_bones, softness, bound):
     settings = {"stretch_bones": stretch_bones, "softness": softness, "stretch": 5.0}
     armature, chain = stretching_arm(inherit, **settings)
-    report = bake(armature, options=BakeOptions(reduce=bound, verify='ALL'))
+    (told,) = bake(armature, options=BakeOptions(reduce=bound, verify='ALL')).chains
     assert errors_on(FRAMES, armature, chain).max() <= bound + 1e-5 * REACH
-    assert report.chains[0].between.max() <= bound + 1e-5 * REACH
+    halves = told.between_times % 1 == 0.5
+    assert told.between[halves].max() <= bound + 1e-5 * REACH
+    # Where joints turn far in a frame its quarters may be further off, and are told as Blender plays them.
+    true = []
+    for time in told.between_times:
+        bpy.context.scene.frame_set(int(time), subframe=float(time % 1))
+        true.append((evaluated_tip(armature, chain.tip) - chain.target.matrix_world.translation).length)
+    assert told.between == pytest.approx(true, abs=1e-4 * REACH)
     assert all(len(values) <= 40 for values in scales(armature).values())
 
 

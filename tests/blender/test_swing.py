@@ -49,7 +49,7 @@ def test_a_rest_matrix_that_32_bits_leave_askew_costs_nothing(rule):
     told, whole, halves = bake_limb(143, rule)
     rest = np.array(bpy.context.object.pose.bones["b0"].bone.matrix_local)[:3, :3]
     assert np.abs(rest.T @ rest - np.eye(3)).max() > 1e-5
-    assert told.reached and whole.max() < 2e-6 and halves.max() < 2e-6
+    assert told.reached and whole.max() < 2e-6 and halves.max() < HALF
 
 
 # --- Where the rule says nothing ------------------------------------------------------------------

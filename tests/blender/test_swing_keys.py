@@ -362,6 +362,6 @@ def test_above_a_strip_the_keys_of_a_bake_are_what_plays(rule):
     strip = animation.nla_tracks.new().strips.new("Strip", 1, action)
     if slot is not None:
         strip.action_slot = slot
-    assert bake(armature).all_reached
+    assert not bake(armature).chains[0].missed.any()
     assert animation.action not in (None, action)
     assert misses(limb, chain, FRAMES).max() < EXACT

@@ -29,7 +29,9 @@ def test_no_sentence_of_the_window_is_left_out_however_deep_it_is_in_a_call(text
             continue
         nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         calls = [one for one in nodes if isinstance(one, ast.Call) and one.args]
-        for text in (one.args[0] for one in calls if getattr(one.func, "id", "") in ("say", "noted")):
+        for text in (
+            one.args[0] for one in calls if getattr(one.func, "id", "") in ("say", "noted", "refusal")
+        ):
             parts = (text.body, text.orelse) if isinstance(text, ast.IfExp) else (text,)
             values = [str(part.value) for part in parts if isinstance(part, ast.Constant)]
             left_out += [

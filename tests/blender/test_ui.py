@@ -95,6 +95,14 @@ def test_an_icon_goes_where_it_would_cut_the_label():
     assert text.fitting_icon(context, "Bake 1 to 40", 'KEY_HLT') == 'KEY_HLT'
 
 
+@pytest.mark.parametrize(
+    "width, shown", [(230, "On target"), (300, "24 frames: on target"), (500, "Baked 24")]
+)
+def test_the_first_text_that_fits_a_line_is_shown(width, shown):
+    texts = ["Baked 24 frames, 4 chains: on target", "24 frames: on target", "On target"]
+    assert text.fitting(narrow_context(width, 1.0), texts, left=0.2).startswith(shown)
+
+
 @pytest.mark.parametrize("name, draw", menus.MENUS)
 def test_each_menu_of_blender_holds_ours_once(name, draw):
     functions = [function for function in getattr(bpy.types, name)._dyn_ui_initialize() if function == draw]

@@ -16,6 +16,7 @@ from ik2d_addon.features.adopt.compare import Apart
 from ik2d_addon.features.doctor.findings import Finding
 from ik2d_addon.features.doctor.fixes import Fix
 from ik2d_addon.rig.animation.bone_channels import BoneRotation
+from ik2d_addon.rig.animation.kept.keeping import Replaced
 from ik2d_addon.rig.animation.key_faults import Fault
 from ik2d_addon.rig.chain.chain import RigChain
 from ik2d_addon.rig.pose.keyed_pose import NeighborPoses
@@ -77,16 +78,18 @@ def test_defaults_say_that_nothing_special_is_known():
         "hands": (),
         "hands_off": None,
         "hands_between": None,
-        "blended": None,
+        "influence": None,
         "lifted": None,
         "ground": "",
         "locked": None,
         "uneven": False,
         "other_controls": False,
+        "unmoved": False,
     }
     assert defaults(BakeReport) == {
         "verb": "Baked",
         "full_scene": "",
+        "replaced": Replaced(),
         "rig_warnings": (),
         "left_out": (),
         "stepped": "",
@@ -98,10 +101,12 @@ def test_defaults_say_that_nothing_special_is_known():
         "turning": None,
         "frames": None,
         "handles": None,
+        "held": None,
         "generated": True,
     }
     assert defaults(RigChain) == {
         "tip_angle": None,
+        "solver_side": 1.0,
         "swing": None,
         "pole": None,
         "foot": None,

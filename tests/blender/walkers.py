@@ -14,6 +14,7 @@ from ik2d_addon.rig.animation.bone_channels import rotation_property
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
 FRAMES = range(1, 73)
+HALVES = np.arange(2 * len(FRAMES) - 1) / 2.0 + FRAMES[0]
 STEP, STRIDE = 24, 0.7  # frames of a whole step of one foot, and how far it takes the body
 STANDS = 15  # frames on which a foot is down
 REACH = 1.0
@@ -35,13 +36,7 @@ class Walker:
 
     def path(self, bone: str, rest, times=FRAMES) -> np.ndarray:
         """Return where (m, 3) a bone carries a place of the rest pose at some times, as Blender shows it."""
-        found = []
-        for time in times:
-            bpy.context.scene.frame_set(int(time // 1), subframe=float(time % 1))
-            seen = self.armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
-            posed = seen.pose.bones[bone]
-            found.append(seen.matrix_world @ posed.matrix @ posed.bone.matrix_local.inverted() @ rest)
-        return np.array(found)
+        return path_of(self.armature, bone, rest, times)
 
     def pose(self) -> np.ndarray:
         """Return the evaluated matrices (frames, bones, 4, 4) of all bones."""
@@ -51,6 +46,17 @@ class Walker:
             seen = self.armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
             found.append([np.array(bone.matrix) for bone in seen.pose.bones])
         return np.array(found)
+
+
+def path_of(armature: bpy.types.Object, bone: str, rest, times) -> np.ndarray:
+    """Return where (m, 3) a bone carries a place of the rest pose at some times, as Blender shows it."""
+    found = []
+    for time in times:
+        bpy.context.scene.frame_set(int(time // 1), subframe=float(time % 1))
+        seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        posed = seen.pose.bones[bone]
+        found.append(seen.matrix_world @ posed.matrix @ posed.bone.matrix_local.inverted() @ rest)
+    return np.array(found)
 
 
 def walker(
@@ -165,3 +171,23 @@ def _swing_aside(armature, angle):
             wanted.translation = place
             bone.matrix = wanted
             bone.keyframe_insert(rotation_property(bone.rotation_mode), frame=frame)
+
+
+def slides(made, report, times=FRAMES, ground=(0.0, 0.0, 0.0)):
+    """Return how far the planted point gets from where its contact began, as parts of the reach."""
+    found = []
+    for chain in report.chains:
+        side, foot = chain.name[-1], made.armature.ik2d.chains[chain.name].foot
+        ankle = made.armature.data.bones[f"shin.{side}"].tail_local
+        for name, spans in chain.contacts.items():
+            bone, own = {
+                "contact": (f"shin.{side}", (0.0, 0.0, 0.0)),
+                "contact_heel": (f"foot.{side}", foot.heel),
+                "contact_toe": (f"foot.{side}", foot.ball),
+            }[name]
+            path = made.path(bone, ankle + Vector(own), times)
+            path = path - np.outer(np.array(times) - FRAMES[0], ground) / bpy.context.scene.render.fps
+            for first, last in spans:
+                inside = (np.array(times) >= first) & (np.array(times) <= last)
+                found.append(np.linalg.norm(path[inside] - path[inside][0], axis=1).max())
+    return max(found) / made.reach

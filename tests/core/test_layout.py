@@ -22,14 +22,19 @@ FEATURES = {
     "match": (),
     "foot": (),
     "drag": (),
+    "keying": (),
     "doctor": (),
     "overlay": (),
     "pole": (),
+    "posed": ("match",),
     "baking": ("native",),
     "adopt": ("native",),
     "plant": ("match", "pole", "baking"),
     "ccd_steps": ("drag", "baking"),
-    "setup": ("native", "match", "foot", "doctor", "pole", "baking", "adopt", "plant"),
+    "setup": (
+        *("native", "match", "foot", "doctor", "pole", "baking", "adopt", "plant"),
+        *("posed", "keying", "overlay"),
+    ),
 }
 # Files of a folder that one can take in at a glance, beside its __init__.
 MODULES = 14
@@ -219,6 +224,15 @@ def test_no_folder_outgrows_a_glance() -> None:
 
 
 @pytest.mark.slow
+def test_no_two_classes_have_one_name() -> None:
+    places: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
+
+
 def test_no_module_imports_itself_by_way_of_others() -> None:
     needs = {module(path): imported_modules(path) for path in PACKAGE.rglob("*.py")}
     while needs:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The plane of a chain: fitted to its bend, stable against rounding."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
@@ -134,7 +136,7 @@ def test_points_without_a_plane_are_refused(points, normal, words):
 
 
 def test_a_plane_at_right_angles_to_the_chain_is_refused():
-    with pytest.raises(IK2DError, match="choose another plane"):
+    with pytest.raises(IK2DError, match="set Bends In to another plane"):
         Plane.facing([[0, 0, 0], [0, 0, 1], [0, 0, 2]], (0, 0, 1))
 
 
@@ -211,6 +213,16 @@ def test_all_digits_are_kept_where_a_direction_is_nearly_along_the_normal():
 def test_two_bones_that_share_a_joint_have_a_plane_and_one_bone_takes_the_given_normal():
     assert np.allclose(Plane.fit([[0, 0, 0], [0, 0, 2]], (3, 0, 0)).normal, (1, 0, 0))
     assert np.allclose(Plane.fit(bent(np.pi / 2.0), ANY).normal, (0, 0, 1))
+
+
+def test_one_bone_turns_about_an_axis_however_near_along_it():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        joints = rng.normal(size=(2, 3))
+        axis = joints[1] - joints[0] + rng.normal(size=3) * 10.0 ** rng.uniform(-17.0, -10.0)
+        with suppress(IK2DError):  # along it, to rounding
+            plane = Plane.turning_about(joints, axis)
+            assert plane.normal @ axis > 0.0
 
 
 def test_a_plane_cannot_be_changed_and_does_not_follow_its_input():

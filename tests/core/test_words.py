@@ -3,7 +3,8 @@
 
 import pytest
 
-from ik2d_addon.core.words import NOUNS, listed, noted, number_of, quoted, say, translate_by
+from ik2d_addon.core import IK2DError
+from ik2d_addon.core.words import NOUNS, listed, noted, number_of, quoted, refusal, say, translate_by
 
 GERMAN = {
     "'{chain}' is {cause}": "{cause}: '{chain}'",
@@ -67,3 +68,8 @@ def test_names_are_quoted(names, words):
 )
 def test_names_are_listed_and_of_many_the_first(names, most, words):
     assert listed(names, most) == words
+
+
+def test_a_refusal_is_the_error_with_its_sentence():
+    error = refusal("Chain '{chain}' has no target", chain="Leg")
+    assert isinstance(error, IK2DError) and str(error) == "Chain 'Leg' has no target"

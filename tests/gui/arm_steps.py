@@ -96,7 +96,7 @@ def click_small_button(area, sidebar, wanted):
     yield from ui.move(*ui.center(ui.region()[1]))
     yield 0.3  # the button that was clicked last is left
     for x in range(sidebar.x + sidebar.width - 3 * step, sidebar.x + sidebar.width // 2, -step):
-        for y in range(sidebar.y + sidebar.height, sidebar.y + sidebar.height - 60 * step, -step):
+        for y in range(sidebar.y + sidebar.height, sidebar.y + sidebar.height - 90 * step, -step):
             yield from ui.move(x, y)
             if wanted in ui.under_mouse(area, sidebar):
                 yield from ui.click(x, y - step // 2)
@@ -115,6 +115,14 @@ def click_sub_panel(area, sidebar, name, wanted=""):
     yield 0.8  # panels slide to their places
     if wanted:
         yield from ui.find_button(area, sidebar, wanted)
+
+
+def open_result(area, sidebar, wanted):
+    """Click the line of the bake's result, below Clear Bake; then a button of its details is there."""
+    _x, y = yield from ui.find_button(area, sidebar, "ik2d.clear_bake")
+    yield from ui.click(sidebar.x + 60, y - int(24 * bpy.context.preferences.system.ui_scale))
+    yield 0.8
+    yield from ui.find_button(area, sidebar, wanted)
 
 
 def zoom_to_width(sidebar, width):

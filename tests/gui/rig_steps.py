@@ -28,11 +28,11 @@ def build(bones):
     in_window(bpy.ops.ed.undo_push, message="The rig")
 
 
-def in_window(operator, **arguments):
+def in_window(operator, *way, **arguments):
     """Call an operator as if the mouse was over the 3D View."""
     area, view = ui.region()
     with bpy.context.temp_override(window=ui.window(), area=area, region=view):
-        operator(**arguments)
+        operator(*way, **arguments)
 
 
 def look(key):

@@ -8,7 +8,7 @@ import time
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import animation, assert_tip_follows, keyed_frames, select_target_then_tip, ui
+from arm_steps import animation, assert_tip_follows, keyed_frames, open_result, select_target_then_tip, ui
 
 SHOTS = os.environ["IK2D_SHOTS"]
 VERY_LONG, LONG = 200_000, 4_000  # frames: minutes, and seconds
@@ -122,6 +122,7 @@ def test():
     sidebar.tag_redraw()
     yield from ui.shot(f"{SHOTS}/12_before_worst.png")
     yield 1.0  # the picture comes from outside; the button from Blender's own drawing
+    yield from open_result(area, sidebar, "ik2d.worst_frame")
     yield from ui.click_button(area, sidebar, "ik2d.worst_frame")
     yield from ui.wait_until(lambda: scene.frame_current == worst, "the worst frame")
     yield from ui.click_button(area, sidebar, "ik2d.mark_frames")

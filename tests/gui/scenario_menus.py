@@ -24,14 +24,14 @@ def test():
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(chains()) == 1, "the chain")
 
-    # The presets: in the header of Chain, which is above its first field.
+    # The presets: in the header of Chain, which is above Live, its status and Key Target.
     row = int(20 * bpy.context.preferences.system.ui_scale)
-    _, y = yield from ui.find_button(area, sidebar, "].tip")
-    x, y = sidebar.x + sidebar.width - int(3.3 * row), y + int(1.35 * row)
+    _, y = yield from ui.find_button(area, sidebar, "ik2d.key_target")
+    x, y = sidebar.x + sidebar.width - int(3.3 * row), y + int(4.15 * row)
     yield from ui.click(x, y)
     yield 0.5
     yield from ui.shot(f"{SHOTS}/menus_1_presets.png")
-    yield from ui.click(x - row, y - 3 * row)  # Limb, Soft
+    yield from ui.click(x - row, y + 6 * row)  # Limb, Soft; the menu opens upwards
     yield from ui.wait_until(lambda: chains()[0].softness > 0.05, "the preset")
     yield from ui.move(*ui.center(ui.region()[1]))
     yield from ui.key('ESC')

@@ -9,7 +9,7 @@ import time
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import select_target_then_tip, take_theme, ui
+from arm_steps import FIRST, NEXT, SUB_PANELS, select_target_then_tip, take_theme, ui
 
 SHOTS = os.environ["IK2D_SHOTS"]
 ADDON = "bl_ext.user_default.ik2d.ik2d_addon"
@@ -118,10 +118,10 @@ def test():
     yield from ui.wait_until(lambda: len(arm.ik2d.chains) == 1, "the chain")
     chain = arm.ik2d.chains[0]
     assert not overlay._callbacks  # nothing is drawn, and nothing is called, before it is asked for
-    # The tick in the header of the panel that is below Bake Options: no data path leads to preferences.
-    row = 20 * bpy.context.preferences.system.ui_scale
-    _, y = yield from ui.find_button(area, sidebar, "ik2d.clear_bake")
-    yield from ui.click(sidebar.x + 1.45 * row, y - 3 * row)
+    # The tick in the header of the panel that is below Chain: no data path leads to preferences.
+    scale = bpy.context.preferences.system.ui_scale
+    _, y = yield from ui.find_button(area, sidebar, "].bend")
+    yield from ui.click(sidebar.x + 29 * scale, y - (FIRST + NEXT * len(SUB_PANELS) + 2) * scale)
     yield from ui.wait_until(lambda: overlay._callbacks, "the overlay")
     yield from show("1_free")
 

@@ -13,6 +13,7 @@ from arm_steps import (
     click_sub_panel,
     click_target,
     keyed_frames,
+    scroll,
     select_target_then_tip,
     ui,
     zoom_to_width,
@@ -142,7 +143,7 @@ def test():
     yield from zoom_to_width(sidebar, NARROW)
     yield from show(sidebar, "14_narrow")
     times = timed_drawing()
-    for _ in range(5):
+    for _ in range(20):
         sidebar.tag_redraw()
         yield 0.1
     times = {name: seconds for name, seconds in times.items() if seconds}
@@ -154,8 +155,11 @@ def test():
 
 def open_panels(area, sidebar):
     """Open two of the closed panels by clicking their headers, the lower one first."""
-    yield from click_sub_panel(area, sidebar, "Advanced", "].solver")
-    yield from click_sub_panel(area, sidebar, "Joints", "ik2d.limits_from_bones")
+    for name, wanted in (("Advanced", "].solver"), ("Joints", "ik2d.limits_from_bones")):
+        yield from scroll(sidebar, 'WHEELDOWNMOUSE')
+        yield from click_sub_panel(area, sidebar, name)
+        yield from scroll(sidebar, 'WHEELDOWNMOUSE')  # what it opened is below the window's edge
+        yield from ui.find_button(area, sidebar, wanted)
 
 
 ui.run(test)

@@ -9,7 +9,7 @@ import bpy
 from mathutils import Vector
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import click_sub_panel, look_from_the_front, ui
+from arm_steps import click_sub_panel, look_from_the_front, scroll, ui
 
 SHOTS = os.environ["IK2D_SHOTS"]
 SCENE = Path(__file__).resolve().parents[2] / "sample_scenes" / "08_cutout.blend"
@@ -44,11 +44,11 @@ def spans(name, contact):
     return [(frame, next(end for end in on if end >= frame and end + 1 not in on)) for frame in starts]
 
 
-def slide(name, contact, pivot):
-    """Return how far Blender has a pivot go within its contacts, at most, in parts of the leg's length."""
+def slide(name, pivot, contacts):
+    """Return how far Blender has a pivot go within contacts, at most, in parts of the leg's length."""
     chain, worst = fox().ik2d.chains[name], 0.0
     place = fox().data.bones[chain.tip].tail_local + Vector(getattr(chain.foot, pivot))
-    for first, last in spans(name, contact):
+    for first, last in contacts:
         seen = []
         for frame in range(first, last + 1):
             bpy.context.scene.frame_set(frame)
@@ -57,6 +57,13 @@ def slide(name, contact, pivot):
             seen.append(shown.matrix_world @ bone.matrix @ bone.bone.matrix_local.inverted() @ place)
         worst = max(worst, *((one - seen[0]).length for one in seen))
     return worst / REACH
+
+
+def planted(name):
+    """Return whether a leg has keys of Plant Feet."""
+    from bl_ext.user_default.ik2d.ik2d_addon.features.plant.before import has_planted_motion
+
+    return has_planted_motion(fox().ik2d.chains[name])
 
 
 def sliding_fox():
@@ -86,11 +93,14 @@ def test():
     sliding_fox()
     bpy.ops.ed.undo_push(message="The fox")
     yield from look_from_the_front()
-    yield from click_sub_panel(area, sidebar, "Foot or Hand", "].foot.roll")
+    yield from scroll(sidebar, 'WHEELDOWNMOUSE')
+    yield from click_sub_panel(area, sidebar, "Foot or Hand")
+    yield from scroll(sidebar, 'WHEELDOWNMOUSE')  # what it opened is below the window's edge
     x, y = yield from ui.find_button(area, sidebar, "ik2d.foot_remove")
     yield from ui.shot(f"{SHOTS}/plant_1_sliding.png")
     yield from ui.click(sidebar.x + 60, y - BELOW)
-    yield 0.5
+    yield 0.8  # panels slide to their places
+    yield from scroll(sidebar, 'WHEELDOWNMOUSE')
     bpy.context.window_manager.ik2d_overlay.show = True
     from_the_panel = "bl_ext.user_default.ik2d"
     preferences = bpy.context.preferences.addons[from_the_panel].preferences
@@ -100,7 +110,7 @@ def test():
     yield from ui.wait_until(lambda: fox().ik2d.chains[0].foot.is_property_set("contact_toe"), "the contacts")
     found = {name: spans(name, "contact_toe") for name in LEGS}
     assert all(len(each) >= 3 for each in found.values()), found
-    before = max(slide(name, "contact_toe", "ball") for name in LEGS)
+    before = max(slide(name, "ball", found[name]) for name in LEGS)
     assert before > 0.01, before
     bpy.context.scene.frame_set(74)
     yield 0.5
@@ -108,10 +118,12 @@ def test():
 
     yield from ui.click_button(area, sidebar, "ik2d.plant_feet")
     yield from ui.wait_until(
-        lambda: all(len(fox().ik2d.chains[name].planted.channels) for name in LEGS), "planting", 60
+        lambda: all(map(planted, LEGS)) and not bpy.context.window.modal_operators,
+        "planting",
+        60,
     )
     yield 0.5
-    left = max(slide(name, "contact_toe", "ball") for name in LEGS)
+    left = max(slide(name, "ball", spans(name, "contact_toe")) for name in LEGS)
     print("slides", before, left, flush=True)
     assert left < 1e-5, left
     bpy.context.scene.frame_set(74)
@@ -131,13 +143,14 @@ def test():
     yield 5.0
     yield from ui.wait_until(lambda: not bpy.context.window.modal_operators, "planting again", 60)
     assert (first, last - 3) in spans("Leg.near", "contact_toe")
-    assert max(slide(name, "contact_toe", "ball") for name in LEGS) < 1e-5
+    assert max(slide(name, "ball", spans(name, "contact_toe")) for name in LEGS) < 1e-5
     yield from ui.shot(f"{SHOTS}/plant_4_again.png")
 
     yield from ui.click_button(area, sidebar, "ik2d.plant_clear")
-    yield from ui.wait_until(lambda: not len(fox().ik2d.chains[0].planted.channels), "the clear")
-    assert {name: spans(name, "contact_toe") for name in LEGS} == found
-    assert abs(max(slide(name, "contact_toe", "ball") for name in LEGS) - before) < 1e-6
+    yield from ui.wait_until(lambda: not any(map(planted, LEGS)), "the clear")
+    keyed_by_hand = f'{fox().ik2d.chains["Leg.near"].path_from_id()}.foot.contact_toe'
+    assert {one.data_path for one in curves(fox()) if ".foot.contact" in one.data_path} <= {keyed_by_hand}
+    assert abs(max(slide(name, "ball", found[name]) for name in LEGS) - before) < 1e-6
 
 
 ui.run(test)

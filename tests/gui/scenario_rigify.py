@@ -100,4 +100,5 @@ def test():
     yield from ui.shot(f"{SHOTS}/rigify_4_restored.png")
 
 
-ui.run(test)
+if __name__ == "__main__":
+    ui.run(test)

@@ -7,7 +7,7 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import select_target_then_tip, ui
+from arm_steps import open_result, select_target_then_tip, ui
 
 SHOTS = os.environ["IK2D_SHOTS"]
 
@@ -25,6 +25,7 @@ def test():
     yield from ui.move(*ui.center(ui.region()[1]))
     yield from ui.shot(f"{SHOTS}/small_window.png")
     bpy.context.scene.frame_set(1)
+    yield from open_result(area, sidebar, "ik2d.worst_frame")
     yield from ui.click_button(area, sidebar, "ik2d.worst_frame")
     worst = arm.ik2d.chains[0].worst_frame
     yield from ui.wait_until(lambda: bpy.context.scene.frame_current == worst, "the worst frame")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A tail of ten bones: selected by a box, or found by Whole Branch, it is one chain, which a drag moves."""
+"""A tail of ten bones: selected by a box, or found by Whole Limb, it is one chain, which a drag moves."""
 
 import os
 import sys

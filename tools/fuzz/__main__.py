@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m tools.fuzz [options]`: hurt the command line, and see that no file is hurt.
+"""`python -m tools.fuzz [options]`: hurt the command line, and bake random limbs; no file is hurt.
 
 Cases are drawn by a seed and a number; how many there are is a matter of time, or of --rounds. A failing
 one is had again with --case.
@@ -30,6 +30,7 @@ SHARES = {
     "settings": 3,
     "sequences": 6,
     "many": 4,
+    "bakes": 12,
 }
 
 

@@ -146,9 +146,9 @@ def _other_notes(random: Random, _folder: str) -> None:
     for chain in users_rig.armature_now().ik2d.chains:
         chain.native_before, chain.native_print = random.choice(NOTES), random.choice(NOTES)
         adopted = chain.adopted
-        for name in ("path", "group", "levels", "last_slot"):
-            if random.random() < 0.5:
-                setattr(adopted, name, random.choice(NOTES))
+        for kind in adopted.bl_rna.properties:
+            if kind.type == "STRING" and not kind.is_readonly and random.random() < 0.5:
+                setattr(adopted, kind.identifier, random.choice(NOTES))
         for taken in adopted.constraints:
             taken.note = random.choice(NOTES)
         for kept in adopted.bones:

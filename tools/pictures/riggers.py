@@ -11,7 +11,7 @@ from window import calm, click_sub_panel, in_front, named, picture, scroll, ui
 
 STEP = ((1, (0.0, 0.0, 0.0)), (13, (0.0, -0.28, 0.26)), (25, (0.0, -0.5, 0.0)))
 MIDDLE = 10  # the frame that is shown
-RIG = 87  # so far below Clear Bake is the header of the panel Rig: pixels at scale 1
+RIG = 163  # so far below Bend is the header of the panel Rig: pixels at scale 1
 HIDDEN = ("Face", "Fingers", "Arm", "Torso (Tweak)", "Leg.R", "Leg.L (FK)", "Leg.L (Tweak)")
 
 
@@ -57,8 +57,8 @@ def look_from_the_left():
 
 
 def open_rig_panel(area, sidebar):
-    """Click the header of the panel Rig: it is below the buttons of Bake."""
-    x, y = yield from ui.find_button(area, sidebar, "ik2d.clear_bake")
+    """Click the header of the panel Rig: it is below those of Chain."""
+    x, y = yield from ui.find_button(area, sidebar, "].bend")
     yield from ui.click(x, y - int(RIG * bpy.context.preferences.system.ui_scale))
     yield 0.8
     yield from ui.find_button(area, sidebar, "ik2d.release")

@@ -1,23 +1,28 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""F-Curves: take away the keys that a bake made, and no others."""
+"""Clear bakes: take away the keys that they made, and give back those that they replaced."""
 
 from collections.abc import Iterable, Sequence
 
 import bpy
 from bpy.types import Object, PropertyGroup
 
-from ...core import IK2DError
-from ...core.words import say
-from ...rig.animation import keys, versions
-from ...rig.animation.bone_channels import ROTATIONS
-from ...rig.animation.fcurves import column
-from ...rig.animation.times import action_time
+from ...rig.animation import versions
+from ...rig.animation.bone_channels import ROTATIONS, rotation_property
+from ...rig.animation.fcurves import is_locked
+from ...rig.animation.kept.giving_back import GivenBack, Wanted, give_back, has_keys
+from ...rig.animation.kept.keeping import Replaced, made_by_hand_between
+from ...rig.animation.kept.marks import BAKE, PLANT_BAKE
+from ...rig.animation.keys import bounds
+from ...rig.animation.times import action_ends
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import forget_posed, hands_with_keys, posed_hands, put_hands_back
-from ...rig.chain.renames import bones_of, needed_chain
+from ...rig.chain.renames import bones_of, needed_chain, straighten
 from ...rig.chain.stretch import ALONG
 from ...rig.scene.slide_locations import put_slides_back, slid_joints
 from ...rig.scene.stretch_scales import put_scales_back, scaled_joints
+
+# Plant Feet bakes too.
+BAKED = (BAKE, PLANT_BAKE)
 
 
 def clear_keys(
@@ -25,20 +30,17 @@ def clear_keys(
     bones: Sequence[str],
     frame_start: float | None = None,
     frame_end: float | None = None,
-) -> int:
-    """Remove the generated keys on the bones' rotations, slides and stretched scales; return how many.
+) -> GivenBack:
+    """Remove the baked keys on the bones' rotations, slides and scales; give back what they replaced.
 
     The frames are the action's; None has no end. Bones without scale keys left get back their own scale.
-    Keys of other kinds and on locked channels stay; empty curves and groups go too. Raises IK2DError for
-    a linked action.
+    Keys that were moved or made by hand stay, and those on locked channels. Raises IK2DError for a linked
+    action.
     """
-    holder = versions.existing_channels(armature)
-    if holder is None:
-        return 0
-    removed = _clear(armature, _baked(armature, bones, holder.fcurves), frame_start, frame_end)
-    if removed:
+    given = give_back(armature, on_bones(armature, bones), BAKED, frame_start, frame_end)
+    if given.any:
         put_scales_back(armature, bones)
-    return removed
+    return given
 
 
 def release_slides(rigs: Sequence[RigChain]) -> None:
@@ -48,8 +50,7 @@ def release_slides(rigs: Sequence[RigChain]) -> None:
         bones = [] if slides is None else [rig.bones[i] for i in slides.channels if not slides.carries(i)]
         if bones:
             slid = _slid(rig.armature, bones)
-            curves = versions.existing_fcurves(rig.armature)
-            _clear(rig.armature, [curve for curve in curves if (curve.data_path, curve.array_index) in slid])
+            give_back(rig.armature, _among(slid), BAKED)
             put_slides_back(rig.armature, bones)
 
 
@@ -63,76 +64,74 @@ def release_hands(rigs: Sequence[RigChain]) -> None:
         left = set(posed_hands(settings)) - set(rig.hands.bones if rig.hands is not None else ())
         if left:
             paths = baked_paths(rig.armature, sorted(left))
-            curves = versions.existing_fcurves(rig.armature)
-            _clear(rig.armature, [curve for curve in curves if curve.data_path in paths])
+            give_back(rig.armature, _with_paths(paths), BAKED)
             put_hands_back(settings, left)
             forget_posed(settings, left)
 
 
-def _clear(
-    armature: bpy.types.Object,
-    curves: Iterable[bpy.types.FCurve],
-    frame_start: float | None = None,
-    frame_end: float | None = None,
-) -> int:
-    """Remove the generated keys from the armature's own F-Curves; return how many."""
-    holder = versions.existing_channels(armature)
-    if holder is None:
-        return 0
-    removed, groups = 0, set()
-    for curve in [curve for curve in curves if not is_locked(curve)]:
-        frames, gone = column(curve, "co")[:, 0], ~keys.made_by_hand(curve)
-        if frame_start is not None:
-            gone &= frames >= frame_start - keys.SAME_FRAME
-        if frame_end is not None:
-            gone &= frames <= frame_end + keys.SAME_FRAME
-        if not gone.any():
-            continue
-        if not armature.animation_data.action.is_editable:
-            raise IK2DError(
-                say(
-                    "The action of '{armature}' is linked from another file; its keys stay",
-                    armature=armature.name,
-                )
-            )
-        removed += int(gone.sum())
-        if gone.all():
-            groups |= {curve.group.name} if curve.group else set()
-            holder.fcurves.remove(curve)
-        else:
-            keys.keep_keys(curve, ~gone)
-    for group in [group for group in holder.groups if group.name in groups and not len(group.channels)]:
-        holder.groups.remove(group)
-    return removed
+def _among(channels: set[tuple[str, int]]) -> Wanted:
+    return lambda path, index: (path, index) in channels
+
+
+def _with_paths(paths: set[str]) -> Wanted:
+    return lambda path, _: path in paths
+
+
+def on_bones(armature: bpy.types.Object, bones: Sequence[str]) -> Wanted:
+    """Return which channels bakes have: rotations, slides, and scales that a chain has stretched."""
+    paths, scaled = baked_paths(armature, bones), {joint.name for joint in scaled_joints(armature)}
+    posed = [armature.pose.bones[name] for name in bones if name in armature.pose.bones]
+    paths |= {bone.path_from_id("rotation_mode") for bone in posed}
+    own = _slid(armature, bones)
+    own |= {(bone.path_from_id("scale"), ALONG) for bone in posed if bone.name in scaled}
+    return lambda path, index: path in paths or (path, index) in own
+
+
+def channels_of(chain: PropertyGroup) -> dict[Object, Wanted]:
+    """Return the objects whose keys pose a chain: its armature, target and pole, each with the channels."""
+    armature = chain.id_data
+    settings, on_chain = f"{chain.path_from_id()}.", on_bones(armature, all_bones([chain]))
+    moved: dict[Object, set[str]] = {armature: set()}
+    for ob, bone in ((chain.target, chain.subtarget), (chain.pole, chain.pole_subtarget)):
+        holder = ob if ob is None or not bone else ob.pose and ob.pose.bones.get(bone)
+        if holder is not None:
+            moved.setdefault(ob, set()).update(map(holder.path_from_id, ("location", *ROTATIONS)))
+
+    def own(path: str, index: int) -> bool:
+        return path.startswith(settings) or path in moved[armature] or on_chain(path, index)
+
+    return {ob: own if ob == armature else _with_paths(paths) for ob, paths in moved.items()}
 
 
 def baked_keys(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
-    """Return whether bakes have left keys on the bones."""
-    curves = _baked(armature, bones, versions.existing_fcurves(armature))
-    return any(not keys.made_by_hand(curve).all() for curve in curves)
+    """Return whether bakes have left keys on the bones, or keep some that they replaced."""
+    return has_keys(armature, on_bones(armature, bones), BAKED)
+
+
+def hand_made_keys(
+    armature: Object,
+    scene: bpy.types.Scene,
+    chains: Iterable[PropertyGroup],
+    first: float,
+    last: float,
+    single_axis: bool = False,
+) -> Replaced:
+    """Return the keys made by hand that a bake of some chains from a frame to another replaces."""
+    paths = set()
+    for name in all_bones(chains):
+        bone = armature.pose.bones[name]
+        mode = 'XYZ' if single_axis else bone.rotation_mode
+        paths.add(bone.path_from_id(rotation_property(mode)))
+    curves = [curve for curve in versions.existing_fcurves(armature) if curve.data_path in paths]
+    return made_by_hand_between(curves, *bounds(scene, armature, first, last)) if curves else Replaced()
 
 
 def locked_channels(armature: bpy.types.Object, bones: Sequence[str]) -> list[str]:
     """Return the paths of the bones' baked channels whose keys are locked."""
-    curves = _baked(armature, bones, versions.existing_fcurves(armature))
-    return sorted({curve.data_path for curve in curves if is_locked(curve)})
-
-
-def _baked(
-    armature: bpy.types.Object, bones: Sequence[str], curves: Iterable[bpy.types.FCurve]
-) -> list[bpy.types.FCurve]:
-    """Return the F-Curves of the bones' rotations, slides, and scales that a chain has stretched."""
-    paths, scaled = baked_paths(armature, bones), {joint.name for joint in scaled_joints(armature)}
-    slid = _slid(armature, bones)
-    posed = [armature.pose.bones[name] for name in scaled.intersection(bones) if name in armature.pose.bones]
-    scales = {bone.path_from_id("scale") for bone in posed}
-    return [
-        curve
-        for curve in curves
-        if curve.data_path in paths
-        or (curve.data_path, curve.array_index) in slid
-        or (curve.data_path in scales and curve.array_index == ALONG)
-    ]
+    wanted = on_bones(armature, bones)
+    curves = versions.existing_fcurves(armature)
+    locked = [curve for curve in curves if is_locked(curve) and wanted(curve.data_path, curve.array_index)]
+    return sorted({curve.data_path for curve in locked})
 
 
 def _slid(armature: bpy.types.Object, bones: Sequence[str]) -> set[tuple[str, int]]:
@@ -152,11 +151,6 @@ def baked_paths(armature: bpy.types.Object, bones: Sequence[str]) -> set[str]:
     return {bone.path_from_id(name) for bone in posed for name in ROTATIONS}
 
 
-def is_locked(curve: bpy.types.FCurve) -> bool:
-    """Return whether an F-Curve or its group is locked."""
-    return bool(curve.lock or (curve.group and curve.group.lock))
-
-
 def forget_bakes(armature: Object, chains: Iterable[PropertyGroup]) -> None:
     """Reset the results of some chains' last bakes; the rig's too where no chain has one left."""
     settings = armature.ik2d
@@ -164,37 +158,59 @@ def forget_bakes(armature: Object, chains: Iterable[PropertyGroup]) -> None:
         for name in ("last_bake", "bake_reached", "missed_frames", "worst_frame", "bake_mark"):
             chain.property_unset(name)
     if not any(other.last_bake for other in settings.chains):
-        for name in ("last_bake", "last_bake_alert", "bake_mark"):
+        for name in ("last_bake", "last_bake_lines", "last_bake_alert", "bake_mark"):
             settings.property_unset(name)
 
 
 def clear(
-    armature: Object, chain: str = "", frame_start: int | None = None, frame_end: int | None = None
+    armature: Object,
+    chain: str | Sequence[str] = "",
+    frame_start: int | None = None,
+    frame_end: int | None = None,
 ) -> int:
-    """Remove the baked keys of a chain, or of all, between two frames or everywhere; return how many.
+    """Remove the baked keys of chains between two frames, and give back what they replaced; return how many.
 
-    chain: a name, "" for all. frame_start, frame_end: both included; None has no end. Keys made by hand
-    stay. Raises IK2DError for an unknown chain and for a linked action.
+    chain: a name, or several; "" for all. frame_start, frame_end: both included; None has no end. Keys that
+    were made or moved by hand since stay. Chains that were live before the bake are live again. Raises
+    IK2DError for an unknown chain and for a linked action.
     """
+    return clear_bakes(armature, chain, frame_start, frame_end).removed
+
+
+def clear_bakes(
+    armature: Object,
+    chain: str | Sequence[str] = "",
+    frame_start: int | None = None,
+    frame_end: int | None = None,
+) -> GivenBack:
+    """Clear baked keys; return what was removed and given back. Arguments and errors as in `clear`."""
     chains = chains_to_clear(armature, chain)
-    start, end = (
-        None if frame is None else action_time(armature, bpy.context.scene, frame)
-        for frame in (frame_start, frame_end)
-    )
-    removed = clear_keys(armature, all_bones(chains), start, end)
+    start, end = action_ends(armature, bpy.context.scene, frame_start, frame_end)
+    given = clear_keys(armature, all_bones(chains), start, end)
     everywhere = frame_start is None and frame_end is None
-    for one in armature.ik2d.chains if removed else ():
-        if everywhere and one in chains or one.last_bake and not baked_keys(armature, all_bones([one])):
-            put_slides_back(armature, all_bones([one]))
-            forget_bakes(armature, [one])
-    return removed
+    for settings in armature.ik2d.chains if given.any else ():
+        if everywhere and settings in chains or settings.last_bake or settings.was_live:
+            if baked_keys(armature, all_bones([settings])):
+                continue
+            put_slides_back(armature, all_bones([settings]))
+            forget_bakes(armature, [settings])
+            live_again(settings)
+    return given
 
 
-def chains_to_clear(armature: Object, name: str) -> list[PropertyGroup]:
-    """Return the chain of a name, or for "" all; raise IK2DError for an unknown one."""
-    if not name:
+def live_again(settings: PropertyGroup) -> None:
+    """Turn Live on for a chain where a bake has turned it off."""
+    if settings.was_live:
+        settings.live = True
+    settings.property_unset("was_live")
+
+
+def chains_to_clear(armature: Object, names: str | Sequence[str]) -> list[PropertyGroup]:
+    """Return the chains of one name or of several, or for "" all; raise IK2DError for an unknown one."""
+    straighten(armature)
+    if not names:
         return list(armature.ik2d.chains)
-    return [needed_chain(armature, name)]
+    return [needed_chain(armature, name) for name in ([names] if isinstance(names, str) else names)]
 
 
 def all_bones(chains: Iterable[PropertyGroup]) -> list[str]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...core.inputs import Floats
 from ...rig.animation.bone_channels import BoneRotation, matrices
 from ...rig.pose.bone_matrices import rotations_of
-from ...rig.pose.hand_rotations import angles_between, hand_notes, own_turns
+from ...rig.pose.hand_rotations import angles_between, own_turns
 from ...rig.scene.samples import ChainSamples, solvable
 from ..solving.hands import KeyedHands, hands_held
 from .few_hand_keys import keyed_on_few
@@ -33,15 +33,13 @@ def with_hands(
     rig = chain.solved.rig
     if rig.hands is None:
         return chain
-    notes = hand_notes(scene, rig, plan.times[0], plan.times[-1])
     if half_way is not None and len(half_way.targets):
         hands = _keyed_on_all(scene, plan, chain, samples, half_way)
     elif plan.bound > 0.0 and len(plan.times) > 1:
         hands = keyed_on_few(scene, plan, chain, samples)
     else:
         hands = _keyed_with_chain(scene, plan, chain, samples)
-    told = replace(rig, notes=(*rig.notes, *notes))
-    return replace(chain, hands=hands, solved=replace(chain.solved, rig=told))
+    return replace(chain, hands=hands)
 
 
 def _keyed_with_chain(
@@ -62,7 +60,8 @@ def _keyed_with_chain(
     turned = hands_held(rig, samples, rotations, own, solved.factors, solved.locations)
     found = turned.rotations
     if not keyed.all():
-        found = [keyed_at(each, plan, np.flatnonzero(keyed)) for each in found]
+        held = plan.held.get(rig.name)
+        found = [keyed_at(each, plan, np.flatnonzero(keyed), held) for each in found]
     return KeyedHands(found, turned, times, keyed)
 
 
@@ -115,9 +114,9 @@ def _with_handles(
         return automatic
     after = np.repeat(gaps, len(QUARTERS))
     inside = count * after + np.tile(np.arange(1, count), len(gaps))
-    cubics = shaped(rotation, on_frames, inside, after)
+    cubics = shaped(rotation, on_frames, inside, after, QUARTERS[0])
     # Near no rotation at all, an axis turns about faster than a cubic does.
-    parabolas = shaped(rotation, on_frames, count * gaps + count // 2, gaps)
+    parabolas = shaped(rotation, on_frames, count * gaps + count // 2, gaps, QUARTERS[0])
     nearer = gaps[(missed(parabolas) < missed(cubics))[gaps]]
     assert cubics.handles is not None and parabolas.handles is not None
     cubics.handles[1, nearer] = parabolas.handles[1, nearer]

@@ -3,8 +3,8 @@
 
 Automatic handles round off what changes suddenly: a foot that is planted slides before it leaves the
 ground, and where joints turn fast the tip swings past. There the chain is solved between the frames, too:
-at the thirds, through which the curves go as cubics from key to key; half-way, as parabolas, where that
-misses the way between, as at a step, and where each time has to be stepped to.
+at the thirds, through which the curves go as cubics from key to key; also half-way, where that misses the
+way between; half-way alone, as parabolas, where each time has to be stepped to.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,12 +19,13 @@ from ...core.inputs import Floats
 from ...rig.animation.bone_channels import BoneRotation
 from ...rig.pose.kinematics import read_linkage
 from ...rig.pose.rotations import bone_rotations
+from ...rig.pose.swings import aimed_as_far
 from ...rig.scene.samples import ChainSamples, solvable
 from ...rig.scene.slide_locations import slide_channels
 from ...rig.scene.stretch_scales import scale_channels
 from ..solving.frames import Asked, SolvedChain
 from ..solving.problem import with_scale
-from ..solving.solvers import Pose
+from ..solving.solvers import StartPose
 from .cubics import hermite, read_played
 
 # Where the tip may be further off its target half-way than this part of the reach, handles are shaped.
@@ -57,8 +58,8 @@ def strays(chain: SolvedChain, rotations: Sequence[BoneRotation], half_way: Chai
     half_way = with_scale(chain.rig, half_way, factors)
     times = np.arange(len(half_way.targets)) + 0.5
     played = read_played(chain.rig, half_way, between, times, chain.linkage)
-    strayed = norms(played.tips_in_world() - half_way.targets)
-    missed: Floats = strayed - np.maximum(chain.distance[:-1], chain.distance[1:])
+    shown = aimed_as_far(chain.rig, replace(half_way, tips=played.tips_in_world()))
+    missed: Floats = norms(shown.tips - shown.targets) - np.maximum(chain.distance[:-1], chain.distance[1:])
     return missed
 
 
@@ -122,7 +123,7 @@ def between_frames(
     times: of HALF_WAY or THIRDS. samples: at these times after each of the frames in turn.
     """
     after = np.repeat(gaps, len(times))
-    starts = Pose(chain.angles[after], chain.solution.slides[after])
+    starts = StartPose(chain.angles[after], chain.solution.slides[after])
     linkage = None if chain.linkage is None else read_linkage(chain.rig, samples, chain.linkage)
     parts = np.tile(times, len(gaps))
     spins = None if chain.spins is None else _between(chain.spins, after, parts)
@@ -146,19 +147,14 @@ class Between:
     times: Sequence[float]
     solved: SolvedChain  # (k times,) by `between_frames`
 
-    def without(self, gaps: NDArray[np.intp]) -> "Between":
-        """Return the same without some of the gaps."""
-        kept = ~np.isin(self.gaps, gaps)
-        rows = np.flatnonzero(np.repeat(kept, len(self.times)))
-        return Between(self.gaps[kept], self.times, self.solved.at(rows.tolist()))
-
 
 def shaped_rotations(
     chain: SolvedChain, found: Sequence[Between], single_axis: bool, before: Mapping[str, Floats] | None
 ) -> list[BoneRotation]:
     """Return a solved chain's rotations, then its stretched scales, with handles in some of the gaps.
 
-    found: as it was solved there, each gap in one of them. single_axis and before: as in `bone_rotations`.
+    found: as it was solved there, a gap in one of them or in both. single_axis and before: as in
+    `bone_rotations`.
     """
     after = np.concatenate([np.repeat(one.gaps, len(one.times)) for one in found])
     order = np.lexsort((np.concatenate([np.tile(one.times, len(one.gaps)) for one in found]), after))
@@ -180,18 +176,23 @@ def shaped_rotations(
     rotations = bone_rotations(chain.rig, together, single_axis, before, woven("swings"))
     slides = slide_channels(chain.rig, woven("locations"))
     scales = scale_channels(chain.rig, woven("factors"))
-    return [shaped(one, on_frames, inside, after) for one in (*rotations, *slides, *scales)]
+    return [shaped(one, on_frames, inside, after, THIRDS[0]) for one in (*rotations, *slides, *scales)]
 
 
 def shaped(
-    rotation: BoneRotation, on_frames: NDArray[np.intp], inside: NDArray[np.intp], after: NDArray[np.intp]
+    rotation: BoneRotation,
+    on_frames: NDArray[np.intp],
+    inside: NDArray[np.intp],
+    after: NDArray[np.intp],
+    first_of_three: float,
 ) -> BoneRotation:
     """Return the rotation on the frames alone, with the curves through the values inside gaps as handles.
 
     on_frames, inside: rows of its values. after: the frames before those inside, one to three after each.
+    first_of_three: the part of a gap at which the first of three inside is; the last is as far from its end.
     Handles at thirds of the time: of the parabola through v0, vm half-way, v1, which has the slopes
     4 vm - 3 v0 - v1 and 3 v1 + v0 - 4 vm; or of the cubic through v0, va and vb at the thirds, and v1; or of
-    the cubic through v0, vm and v1 that goes from a quarter, vc, to three quarters, vd, by vd - vc.
+    the cubic through v0, vm and v1 that goes from the first of three, vc, to the last, vd, by vd - vc.
     """
     values, between = rotation.values[on_frames], rotation.values[inside]
     handles: Floats = np.full((2, *values.shape), np.nan)
@@ -207,7 +208,10 @@ def shaped(
     gap, row = gaps[counts == 3], rows[counts == 3]
     first, last = values[gap], values[gap + 1]
     one, middle, other = (between[(row + k) % len(between)] for k in range(3))
-    bulge, lean = 4.0 * middle - 2.0 * (first + last), 8.0 / 3.0 * (last - first - 2.0 * (other - one))
+    part = first_of_three
+    rest = 1.0 - 2.0 * part
+    bulge = 4.0 * middle - 2.0 * (first + last)
+    lean = ((last - first) * rest - (other - one)) / (2.0 * part * (1.0 - part) * rest)
     handles[1, gap] = first + (last - first + bulge + lean) / 3.0
     handles[0, gap + 1] = last - (last - first - bulge + lean) / 3.0
     return replace(rotation, values=values, handles=handles)

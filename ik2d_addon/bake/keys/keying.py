@@ -33,7 +33,7 @@ from .handles import (
     shaped_rotations,
     strays,
 )
-from .target_keys import target_key_frames
+from .target_keys import held_keys, target_key_frames
 
 Rows = NDArray[np.intp]
 
@@ -53,6 +53,8 @@ class KeyPlan:
     candidates: Sequence[float] = ()  # where keys are reduced: the frames that may keep one
     own: dict[str, list[float]] = field(default_factory=dict)  # key frames of chains not keyed on all frames
     pace: float = 1.0  # how fast time goes in actions, where the scene's is remapped
+    # Of these, a mask of the keys whose pose holds up to the next one, as the target does
+    held: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
 
     @classmethod
     def every(cls, frames: Sequence[float]) -> "KeyPlan":
@@ -114,7 +116,6 @@ class KeyedChain:
 
     solved: SolvedChain  # at all times of the plan
     rotations: list[BoneRotation]
-    doubtful: Rows  # after which frames automatic handles would let the tip miss
     scales: Sequence[BoneRotation] = ()  # where bones stretch
     hands: KeyedHands | None = None  # where they have their own orientation
     # (times, n) as `solved_angles` has them, of a pose without keys `relative_turns`; None: not known
@@ -156,7 +157,8 @@ def plan_keys(
     if on_target_keys:
         own = {rig.name: target_key_frames(rig, frames[0], frames[-1], pace) for rig in rigs}
         times = sorted(set(whole).union(*own.values()))
-        return KeyPlan(times, times, own=own, pace=pace)
+        held = {rig.name: held_keys(rig, own[rig.name], pace) for rig in rigs}
+        return KeyPlan(times, times, own=own, pace=pace, held=held)
     if reduce > 0.0:
         halves = np.arange(2 * frames[0], 2 * frames[-1] + 1) / 2.0
         return KeyPlan(list(whole), halves.tolist(), reduce, candidates=frames, pace=pace)
@@ -175,7 +177,7 @@ class Draft:
     half_way: ChainSamples | None  # of those between, where the plan asks for them
     before: Mapping[str, Floats] | None  # as in `bone_rotations`
     rotations: list[BoneRotation]
-    gaps: Rows  # after which frames these handles would let the tip miss
+    gaps: Rows  # after which frames these handles would let the tip miss, where its IK Blend is 1
 
     @classmethod
     def of(
@@ -190,8 +192,12 @@ class Draft:
         rotations = bone_rotations(chain.rig, chain.turns, single_axis, before, chain.swings)
         rotations += slide_channels(chain.rig, chain.locations)
         gaps: Rows = np.empty(0, np.intp)
-        if half_way is not None and (chain.influence == 1.0).all():
-            gaps = doubtful_gaps(chain, rotations, half_way)
+        if half_way is not None:
+            whole = chain.influence == 1.0
+            whole = whole[:-1] & whole[1:] & (half_way.influence == 1.0)
+            if whole.any():
+                gaps = doubtful_gaps(chain, rotations, half_way)
+                gaps = gaps[whole[gaps]]
         return cls(chain, samples, half_way, before, rotations, gaps)
 
 
@@ -216,7 +222,7 @@ def key_chains(
         solved = yield from mapped(solve_chains(asked), lambda done: min(done, len(plan.times)))
         for number, found in zip(numbers, solved, strict=True):
             one, gaps = drafts[number], left[number]
-            between[number] = [each.without(gaps) for each in between[number]] + [Between(gaps, times, found)]
+            between[number].append(Between(gaps, times, found))
             shaped[number] = shaped_rotations(one.chain, between[number], single_axis, one.before)
             if times is THIRDS and one.half_way is not None:
                 missed = strays(one.chain, shaped[number][: len(one.rotations)], one.half_way)[gaps]
@@ -232,14 +238,15 @@ def key_chains(
 
 def _key_chain(plan: KeyPlan, draft: Draft, shaped: list[BoneRotation]) -> Generator[int, None, KeyedChain]:
     """Choose the frames to key, and the handles, of one chain. shaped: with handles in the gaps, if any."""
-    chain, samples, rotations, gaps = draft.chain, draft.samples, draft.rotations, draft.gaps
+    chain, samples, rotations = draft.chain, draft.samples, draft.rotations
     scales: list[BoneRotation] = [*scale_channels(chain.rig, chain.factors)]
     if shaped:
         rotations, scales = shaped[: len(rotations)], shaped[len(rotations) :]
     if chain.rig.name in plan.own:
         rows = np.searchsorted(plan.time_array, plan.own[chain.rig.name])
         rotations, scales = (
-            [keyed_at(each, plan, rows) for each in channels] for channels in (rotations, scales)
+            [keyed_at(each, plan, rows, plan.held.get(chain.rig.name)) for each in channels]
+            for channels in (rotations, scales)
         )
     elif plan.bound > 0.0 and len(plan.times) > 1:
         samples = with_scale(chain.rig, samples, chain.factors)
@@ -249,7 +256,7 @@ def _key_chain(plan: KeyPlan, draft: Draft, shaped: list[BoneRotation]) -> Gener
         if scales:
             scales = _reduced_scales(plan, chain, scales)
     back = [_held(channels, plan) for channels in scales_back(chain.rig)]
-    return KeyedChain(chain, rotations, gaps, (*scales, *back))
+    return KeyedChain(chain, rotations, (*scales, *back))
 
 
 def _held(channels: BoneRotation, plan: KeyPlan) -> BoneRotation:
@@ -328,9 +335,12 @@ def _reduced(
     ]
 
 
-def keyed_at(rotation: BoneRotation, plan: KeyPlan, rows: Rows) -> BoneRotation:
-    """Return the rotation with keys at some of the plan's times alone."""
-    return replace(rotation, frames=plan.pace * plan.time_array[rows], values=rotation.values[rows])
+def keyed_at(
+    rotation: BoneRotation, plan: KeyPlan, rows: Rows, held: NDArray[np.bool_] | None = None
+) -> BoneRotation:
+    """Return the rotation with keys at some of the plan's times alone. held: as in BoneRotation."""
+    frames = plan.pace * plan.time_array[rows]
+    return replace(rotation, frames=frames, values=rotation.values[rows], held=held)
 
 
 def handles_of(values: Floats, slopes: Floats) -> Floats:

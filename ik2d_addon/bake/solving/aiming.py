@@ -10,14 +10,14 @@ from ...core import Solution, Status
 from ...core.affine import Frames
 from ...core.chain import DEFAULT_TOLERANCE, going_on
 from ...core.inputs import Floats, wrapped
+from ...core.one_target.bones import CORRECTIONS, FINE
 from ...core.path import turned_over
-from ...core.plain.bones import CORRECTIONS, FINE
 from ...core.solution import Steps
 from ...rig.pose.keyed_pose import NeighborPoses
 from ...rig.pose.swings import swung
 from ...rig.scene.samples import ChainSamples, solvable
 from .problem import NOTHING_TO_JOIN, Problem, tips_of
-from .solvers import Pose
+from .solvers import StartPose
 from .turn_over import between, going_on_free, root_turns, shares, turned_by
 
 # Hinges askew need more rounds: at 15 degrees and ten bones each leaves up to nine tenths of the miss.
@@ -40,7 +40,7 @@ class Aimed(Frames):
 
 def aim(
     problem: Problem,
-    starts: Pose | None,
+    starts: StartPose | None,
     times: Sequence[float],
     neighbors: NeighborPoses = NOTHING_TO_JOIN,
     beyond: ChainSamples | None = None,
@@ -71,7 +71,7 @@ def aim(
         angles, turns = angles + change, turns + turned_by(problem.linkage, change)
         frames = np.flatnonzero(reached & ~small)
         if frames.size:
-            again = yield from problem.again(aims[frames], Pose(angles[frames], slides[frames]), frames)
+            again = yield from problem.again(aims[frames], StartPose(angles[frames], slides[frames]), frames)
             slides = slides.copy()
             angles[frames], slides[frames] = again.angles, again.slides
             turns = problem.turned_again(turns, angles, frames)
@@ -90,7 +90,7 @@ def flip_over(problem: Problem, bend: Floats, aimed: Aimed) -> Steps[Aimed]:
     if problem.rig.has_memory:
         rows = zip(range(len(angles)), angles.tolist(), (-problem.bend).tolist(), strict=True)
         over = [turned_over(problem.chain(row), pose, side) for row, pose, side in rows]
-        starts = Pose(np.array(over), solution.slides)
+        starts = StartPose(np.array(over), solution.slides)
     alone = replace(problem.rig, starts_from_rest=True)
     other = yield from replace(problem, rig=alone, bend=-problem.bend).all(starts)
     middle = between(angles, other.angles, share, held)
@@ -130,7 +130,7 @@ def _aimed_askew(problem: Problem, solution: Solution, intended: Floats) -> Step
             break
         aims[open_] += missed[open_]
         frames = np.flatnonzero(open_)
-        aimed = yield from problem.again(aims[frames], Pose(angles[frames], slides[frames]), frames)
+        aimed = yield from problem.again(aims[frames], StartPose(angles[frames], slides[frames]), frames)
         angles, slides = angles.copy(), slides.copy()
         angles[frames], slides[frames], status[frames] = aimed.angles, aimed.slides, aimed.status
         turns = problem.turns(angles)
@@ -169,15 +169,15 @@ def _led(
     m, gap = len(times), after.frame - times[-1]
     there = replace(Problem.of(rig, swung(rig, beyond)), near=None)
     going_there = solution.angles[-1] + there.unturned[0] - problem.unturned[-1]
-    natural = yield from there.one(0, Pose(going_there, solution.slides[-1]), goes_on=True)
+    natural = yield from there.one(0, StartPose(going_there, solution.slides[-1]), goes_on=True)
     missing = wrapped(there.angles_of(after.turns, 0) - natural.angles[0])
     if np.abs(missing).max() <= _APART * gap:
         return solution
     first = int(np.searchsorted(times, times[-1] - LED_FRAMES, side="right"))
     if first:
-        last, time = Pose(solution.angles[first - 1], solution.slides[first - 1]), times[first - 1]
+        last, time = StartPose(solution.angles[first - 1], solution.slides[first - 1]), times[first - 1]
     else:
-        last = problem.start or Pose(solution.angles[0], solution.slides[0])
+        last = problem.start or StartPose(solution.angles[0], solution.slides[0])
         time = neighbors.before.frame if neighbors.before else times[0] - 1.0
     parts = [solution.at(range(first))]
     for row in range(first, m):
@@ -185,10 +185,10 @@ def _led(
         way = np.where(rig.joints.held, way, wrapped(way))
         slide = problem.solvers(after.slides, row) - last.slides
         share = (times[row] - time) / (after.frame - time)
-        part = yield from problem.one(row, Pose(last.angles + way * share, last.slides + slide * share))
+        part = yield from problem.one(row, StartPose(last.angles + way * share, last.slides + slide * share))
         if solution.arrived[row] and not part.arrived[0]:
             return solution
         parts.append(part if solution.parted is None else replace(part, parted=np.ones(1, np.bool_)))
-        last, time = Pose(part.angles[0], part.slides[0]), times[row]
+        last, time = StartPose(part.angles[0], part.slides[0]), times[row]
         yield row + 1
     return Solution.joined(parts)

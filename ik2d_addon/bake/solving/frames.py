@@ -14,9 +14,9 @@ from ...core import IK2DError, Solution
 from ...core.affine import Frames, is_constant, norms, product, turned, unrepeated
 from ...core.chain import DEFAULT_TOLERANCE
 from ...core.inputs import Floats, wrapped
-from ...core.plain.bones import FINE
+from ...core.one_target.bones import FINE
 from ...core.solution import Steps, mapped
-from ...core.words import noted, say
+from ...core.words import noted, refusal, say
 from ...rig.chain.chain import RigChain
 from ...rig.pose.bone_matrices import carried_by_swings, first_rotations
 from ...rig.pose.hand_rotations import angles_between
@@ -28,7 +28,7 @@ from ...rig.scene.rounding import reached_within
 from ...rig.scene.samples import ChainSamples
 from .aiming import Aimed, aim, flip_over
 from .problem import NOTHING_TO_JOIN, Problem, lengthened, with_scale
-from .solvers import Pose
+from .solvers import StartPose
 from .turn_over import shares
 
 # A turn from the frames of a bake to the keys next to them, in degrees a frame, that is worth a warning.
@@ -99,7 +99,7 @@ class Asked:
     neighbors: NeighborPoses = NOTHING_TO_JOIN
     beyond: ChainSamples | None = None  # at the frame of `neighbors.after`, which the last frames join
     other_pose: OwnPose | None = None  # the pose that an influence below 1 blends with; None for none
-    starts: Pose | None = None  # poses to start each frame from, instead of the one before it
+    starts: StartPose | None = None  # poses to start each frame from, instead of the one before it
     linkage: Linkage | None = None  # that of the samples, where it was read before
     spins: Floats | None = None  # (frames,) of a plane that follows its target, in place of its own
 
@@ -120,8 +120,8 @@ class Asked:
         try:
             yield
         except IK2DError as error:
-            raise IK2DError(
-                say("Chain '{chain}' cannot be solved: {error}", chain=self.rig.name, error=error)
+            raise refusal(
+                "Chain '{chain}' cannot be solved: {error}", chain=self.rig.name, error=error
             ) from None
 
 
@@ -187,7 +187,9 @@ def _as_one(
     whole = Problem.joined([problems[number] for number in numbers])
     starts = [one for number in numbers if (one := asked[number].starts) is not None]
     first = asked[numbers[0]]
-    aiming = aim(whole, Pose.joined(starts) if starts else None, first.times, first.neighbors, first.beyond)
+    aiming = aim(
+        whole, StartPose.joined(starts) if starts else None, first.times, first.neighbors, first.beyond
+    )
     aimed, found = (yield from aiming), []
     for number, rows in zip(numbers, whole.parts, strict=True):
         found.append((yield from _flipped(asked[number], problems[number], aimed.at(rows))))
@@ -323,13 +325,11 @@ def _blended(rig: RigChain, turns: Floats, other_turns: Floats, influence: Float
 def _jumps(rig: RigChain, turns: Floats, times: Sequence[float], neighbors: NeighborPoses) -> Iterator[str]:
     """Yield a sentence for each jump to the keys next to the frames, and for keys there without numbers."""
     for frame in neighbors.lost:
-        yield (
-            say(
-                "Chain '{chain}': the keys next to these frames, at frame {frame:g}, have no finite "
-                "values and are not joined; delete them",
-                chain=rig.name,
-                frame=frame,
-            )
+        yield say(
+            "Chain '{chain}': the keys next to these frames, at frame {frame:g}, have no finite "
+            "values and are not joined; delete them",
+            chain=rig.name,
+            frame=frame,
         )
     if not rig.goes_on:  # the pose there depends on the target alone
         return
@@ -344,16 +344,14 @@ def _jumps(rig: RigChain, turns: Floats, times: Sequence[float], neighbors: Neig
             apart[0] = 0.0
         bone = int(np.argmax(apart))
         if apart[bone] > JUMP * abs(keyed_pose.frame - times[at]):
-            yield (
-                say(
-                    "Chain '{chain}': frame {time:g} does not join the keys {side} it, at frame "
-                    "{frame:g}: bone '{bone}' turns by {angle:.0f} degrees; bake more frames, or delete "
-                    "those keys",
-                    chain=rig.name,
-                    time=times[at],
-                    side=side,
-                    frame=keyed_pose.frame,
-                    bone=rig.bones[bone],
-                    angle=apart[bone],
-                )
+            yield say(
+                "Chain '{chain}': frame {time:g} does not join the keys {side} it, at frame "
+                "{frame:g}: bone '{bone}' turns by {angle:.0f} degrees; bake more frames, or delete "
+                "those keys",
+                chain=rig.name,
+                time=times[at],
+                side=side,
+                frame=keyed_pose.frame,
+                bone=rig.bones[bone],
+                angle=apart[bone],
             )

@@ -21,8 +21,8 @@ from ...core.affine import inverse, product, turned, unrepeated
 from ...core.arithmetic import cos_and_sin, summed_up
 from ...core.chain import DEFAULT_TOLERANCE
 from ...core.inputs import Floats, wrapped
+from ...core.one_target.bones import FINE
 from ...core.path import Posture, turned_over
-from ...core.plain.bones import FINE
 from ...core.solution import Steps
 from ...core.two_bone import are_plain, solve_pairs
 from ...rig.chain.chain import RigChain
@@ -31,7 +31,7 @@ from ...rig.pose.keyed_pose import NeighborPoses
 from ...rig.pose.kinematics import Linkage, angles_before, continuous, read_linkage
 from ...rig.pose.tip_headings import wanted_headings
 from ...rig.scene.samples import ChainSamples
-from .solvers import Pose, solved_steps
+from .solvers import StartPose, solved_steps
 from .tip_angle import solved_with_angle
 
 # Bones that stretch make up for limits in at most so many rounds: one where the others keep their pose.
@@ -257,15 +257,15 @@ class Problem:
         return replace(solution, status=status.astype(np.int8))
 
     @property
-    def start(self) -> Pose | None:
+    def start(self) -> StartPose | None:
         """The angles and slides before the first frame, where it goes on from any."""
         if not self.rig.goes_on:
             return None
         if self.near is not None:
-            return Pose(self.angles_of(self.near, 0), self.solvers(self.slid, 0))
+            return StartPose(self.angles_of(self.near, 0), self.solvers(self.slid, 0))
         if self.rig.solver == 'EVEN':  # it begins with the pose of least bend
             return None
-        return Pose(*self.posture.first(self.targets[0], float(self.bend[0])))
+        return StartPose(*self.posture.first(self.targets[0], float(self.bend[0])))
 
     @cached_property
     def posture(self) -> Posture:
@@ -351,23 +351,23 @@ class Problem:
             changes.append(size * _most_changed(self.gains))
         return bool(max(changes) <= _SAME_LENGTH * size)
 
-    def one(self, row: int, start: Pose, *, goes_on: bool = False) -> Steps[Solution]:
+    def one(self, row: int, start: StartPose, *, goes_on: bool = False) -> Steps[Solution]:
         """Solve one frame from the pose `start` with the least turns, or as a path that comes from there."""
         rig = self.rig if goes_on else replace(self.rig, solver='CCD')
         softness, bend = self.softness[row : row + 1], self.bend[row : row + 1]
         chain, target = self.chain(0 if self.is_constant else row), self.targets[row : row + 1]
         rest = self.unturned[row]
-        start = start if goes_on else Pose(start.angles[None], start.slides[None])
+        start = start if goes_on else StartPose(start.angles[None], start.slides[None])
         return (yield from solved_steps(rig, chain, target, start, bend, softness, rest, self._posture(0)))
 
-    def all(self, starts: Pose | None) -> Steps[Solution]:
+    def all(self, starts: StartPose | None) -> Steps[Solution]:
         """Solve all frames: where the chain goes on each from the one before, or from its own of `starts`."""
         start = starts or self.start
         if start is None and self.rig.solver != 'EVEN':
-            start = Pose(self.unturned, np.zeros_like(self.unturned))
+            start = StartPose(self.unturned, np.zeros_like(self.unturned))
         return (yield from self._solve(self.targets, start, self.softness))
 
-    def again(self, targets: Floats, start: Pose, frames: NDArray[np.intp]) -> Steps[Solution]:
+    def again(self, targets: Floats, start: StartPose, frames: NDArray[np.intp]) -> Steps[Solution]:
         """Solve some of the frames for other targets (m, 2), each from its pose, without softness."""
         solved = self
         if self.rig.solver == 'EVEN' and self.factors is not None and not self.is_constant:
@@ -401,7 +401,7 @@ class Problem:
     def _solve(
         self,
         targets: Floats,
-        start: Pose | None,
+        start: StartPose | None,
         softness: Floats,
         frames: NDArray[np.intp] | None = None,
     ) -> Steps[Solution]:
@@ -430,15 +430,15 @@ class Problem:
         for row, frame in enumerate(range(len(targets)) if frames is None else frames.tolist()):
             rows, chain = slice(row, row + 1), self.chain(frame)
             if start is not None and start.angles.ndim == 2:
-                last = Pose(start.angles[row], start.slides[row])
+                last = StartPose(start.angles[row], start.slides[row])
             elif last is not None and row and self.rig.has_memory and bend[row] != bend[row - 1]:
                 over = turned_over(chain, last.angles.tolist(), float(bend[row]))
-                last = Pose(np.array(over), last.slides)
+                last = StartPose(np.array(over), last.slides)
             rest = self.unturned[frame]
             own = targets[rows], last, bend[rows], softness[rows]
             part = yield from solved_steps(self.rig, chain, *own, rest, self._posture(frame))
             parts.append(part)
-            last = Pose(part.angles[0], part.slides[0])
+            last = StartPose(part.angles[0], part.slides[0])
             yield frame + 1
         return Solution.joined(parts)
 
@@ -449,7 +449,7 @@ def _most_changed(values: Floats) -> float:
     return float(np.ptp(one, axis=0).max()) if len(one) > 1 else 0.0
 
 
-def lengthened(problem: Problem, starts: Pose | None) -> Steps[Problem]:
+def lengthened(problem: Problem, starts: StartPose | None) -> Steps[Problem]:
     """Return the problem with the factors of the bones' lengths that bring the tip nearest.
 
     The formulas assume full reach. Rounds make up for limits and for joints off the bones' lines.

@@ -24,7 +24,7 @@ _BLOCK, _ANGLES = 8192, 8192
 
 
 @dataclass(frozen=True, eq=False)
-class Pose(Frames):
+class StartPose(Frames):
     """The start pose of a solver: one for all frames, or one for each."""
 
     angles: Floats  # (n,) or (frames, n)
@@ -35,7 +35,7 @@ def solved_steps(
     rig: RigChain,
     chain: Chain,
     targets: Floats,
-    start: Pose | None,
+    start: StartPose | None,
     bend: Floats,
     softness: Floats,
     rest: Floats,

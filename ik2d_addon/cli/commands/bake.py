@@ -16,7 +16,7 @@ from ..exit_codes import DONE, NOT_HELD
 from ..files import files, reports, scene
 from ..signals import stop_if_asked
 from .one_file import armatures_of, ended, opened, refuse_empty, save
-from .outcomes import Outcome
+from .outcomes import FileOutcome
 
 # A bake quicker than this needs no progress line.
 _PROGRESS_AFTER, _PROGRESS_EVERY = 2.0, 1.0  # seconds
@@ -75,7 +75,7 @@ def _told(done: Sequence[BakeReport], options: argparse.Namespace) -> int:
     for report in done:
         tell(report)
     if options.outcome:
-        say(Outcome.of(done).line())
+        say(FileOutcome.of(done).line())
     return exit_code(done, options)
 
 
@@ -107,6 +107,8 @@ def _over_max_error(done: Sequence[BakeReport], allowed: float) -> Iterator[str]
         yield f"{left_out} faulty chain(s) left out, so --max-error does not hold"
     if forced := sum(len(report.forced) for report in done):
         yield f"{forced} thing(s) that chains need do not run or are missing, so --max-error does not hold"
+    for chain in (chain for report in done for chain in report.chains if chain.is_off):
+        yield f"{chain.armature}: '{chain.name}': {chain.fk_words()}; so --max-error does not hold"
     worst = max(report.max_error for report in done)
     if worst > allowed:
         yield (

@@ -65,6 +65,7 @@ def _summary(content: dict[str, Any]) -> dict[str, Any]:
                 "last_frame": chain["frames"][-1],
                 "keys": int(chain["keys"]),
                 "max_error": _distance(chain["max_error"]),
+                "fk_frames": int(chain.get("fk_frames", 0)),  # not in reports of 1.0
                 "summary": str(chain["summary"]),
             }
             for chain in _chains(armatures)
@@ -128,6 +129,11 @@ def _verdict(found: Sequence[dict[str, Any]], options: argparse.Namespace) -> in
         broken[f"over --max-error {allowed:g}"] = [entry for entry in found if entry["max_error"] > allowed]
         broken["chains left out or baked by force, so --max-error does not hold"] = [
             entry for entry in found if entry["left_out"] or entry["forced"]
+        ]
+        broken["chains FK on all frames, so --max-error does not hold"] = [
+            entry
+            for entry in found
+            if any(chain["fk_frames"] >= chain["frames"] for chain in entry["chains"])
         ]
     if options.strict:
         broken["--strict does not hold"] = [entry for entry in found if not entry["all_reached"]]

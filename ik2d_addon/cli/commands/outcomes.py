@@ -13,7 +13,7 @@ _OUTCOME = "ik2d: outcome: "
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FileOutcome:
     """The outcome of one file's bake, as its process tells the one that started it."""
 
     reached: bool  # whether every tip is known to be on its target
@@ -22,7 +22,7 @@ class Outcome:
     in_words: str  # the same, as the scene's units write it
 
     @classmethod
-    def of(cls, done: Sequence[BakeReport]) -> "Outcome":
+    def of(cls, done: Sequence[BakeReport]) -> "FileOutcome":
         """Return the outcome of all armatures of a file."""
         chains = [chain for report in done for chain in report.chains]
         worst = max(chains, key=lambda chain: chain.max_error)
@@ -38,18 +38,18 @@ class Outcome:
         return _OUTCOME + json.dumps(asdict(self))
 
 
-def parted(told: str) -> tuple[str, Outcome | None]:
+def parted(told: str) -> tuple[str, FileOutcome | None]:
     """Return the lines of a process without the one for its outcome, and that; None where it has none."""
     lines = told.splitlines()
     found = [line for line in lines if line.startswith(_OUTCOME)]
     try:
-        outcome = Outcome(**json.loads(found[-1].removeprefix(_OUTCOME))) if found else None
+        outcome = FileOutcome(**json.loads(found[-1].removeprefix(_OUTCOME))) if found else None
     except (ValueError, TypeError):  # the process died while it wrote the line
         outcome = None
     return "\n".join(line for line in lines if line not in found), outcome
 
 
-def summary(ended: Sequence[tuple[str, int, Outcome | None]]) -> str:
+def summary(ended: Sequence[tuple[str, int, FileOutcome | None]]) -> str:
     """Return the last line of several files, of each its name, exit code and outcome.
 
     "36 files: 14 reached, 22 have chains that miss, worst 2.35 m in hand.blend".

@@ -9,6 +9,7 @@ import bpy
 from ...bake.request import chosen_options
 from ...core import IK2DError
 from ...core.words import number_of
+from ...features.plant.before import is_planted
 from ...features.plant.plant import find_contacts, plant_feet, unplant_feet
 from ..console import complain, say
 from ..exit_codes import DONE, NOT_HELD
@@ -41,7 +42,7 @@ def _done(options: argparse.Namespace) -> tuple[list[Line], bool]:
     """Do what is asked for; return the lines to print after saving, and whether no foot slides."""
     armatures = armatures_of(options)
     if options.clear:
-        armatures = [ob for ob in armatures if any(len(chain.planted.channels) for chain in ob.ik2d.chains)]
+        armatures = [ob for ob in armatures if any(map(is_planted, ob.ik2d.chains))]
         if not armatures:
             raise IK2DError("no feet are planted; leave --clear out, or name another file")
     scene.leave_edit_mode(armatures)

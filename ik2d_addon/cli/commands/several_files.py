@@ -23,7 +23,7 @@ from ..files.outputs import Job
 from ..parent import environment_of_children
 from ..parser import TELL_OUTCOME
 from ..signals import Interrupted, asked_to_end
-from .outcomes import Outcome, parted, summary
+from .outcomes import FileOutcome, parted, summary
 
 # From good to bad.
 _BADNESS = (DONE, NOT_HELD, BAD_INPUT, 143, 130, UNEXPECTED)
@@ -51,7 +51,7 @@ def bake_each(
     command = [*_door(opens_scene), *arguments, TELL_OUTCOME]
     environment = _environment(opens_scene)
     waiting, running = deque(jobs), list[_Bake]()
-    done: list[tuple[str, int, Outcome | None]] = []
+    done: list[tuple[str, int, FileOutcome | None]] = []
     interrupted: Interrupted | None = None
     while running or (waiting and not interrupted):
         while waiting and len(running) < at_once and not asked_to_end():
@@ -94,7 +94,7 @@ class _Bake:
         self, job: Job, command: Sequence[str], environment: dict[str, str], timeout: float | None
     ) -> None:
         self.scene = job.scene
-        self.outcome: Outcome | None = None  # known once it is told
+        self.outcome: FileOutcome | None = None  # known once it is told
         self._written = list(job.written())
         self._before = files.identity(self._written[0])
         self._timeout = timeout

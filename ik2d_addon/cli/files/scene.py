@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import bpy
 
 from ...core import IK2DError
+from ...rig.chain.paths.owners import with_settings
 from ...rig.chain.readable import refuse_no_text
-from ...rig.chain.renames import with_settings
 from .. import console
 from . import files
 from .blend_files import is_whole

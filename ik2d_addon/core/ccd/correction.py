@@ -13,13 +13,8 @@ step is longer than LONGEST_STEP sqrt(|e| / reach), and the tip passes such pose
 """
 
 from itertools import accumulate
-from math import hypot, inf, sqrt
+from math import cos, hypot, inf, sin, sqrt
 from operator import add, mul
-
-import numpy as np
-
-from ..arithmetic import FLOATS, Arithmetic, Number, carved, put_cos_and_sin, summed_up
-from ..inputs import Floats
 
 LONGEST_STEP = 2.0  # radians for an error as long as the reach
 # Keeps M invertible on a line, far below where it could change a digit elsewhere (reach is 1).
@@ -34,14 +29,13 @@ LONGEST_FROM_AFAR, SWING = 3.0, 1.5
 TRIAL, NEARER = 4, 0.8
 
 # The arms from each joint to the tip, x and y, the last joint first.
-Arms = tuple[list[Number], list[Number]]
+Arms = tuple[list[float], list[float]]
 
 
-def arms_to_tip(lengths: list[float], angles: list[Number], lib: Arithmetic = FLOATS) -> Arms:
+def arms_to_tip(lengths: list[float], angles: list[float]) -> Arms:
     """Return the arms from the joints to the tip, last joint first: the root's, at the end, is the tip."""
     headings = list(accumulate(angles))
-    cosines, sines = lib.cos_and_sin_of(headings)
-    xs, ys = list(map(mul, lengths, cosines)), list(map(mul, lengths, sines))
+    xs, ys = list(map(mul, lengths, map(cos, headings))), list(map(mul, lengths, map(sin, headings)))
     return list(accumulate(xs[::-1])), list(accumulate(ys[::-1]))
 
 
@@ -49,6 +43,15 @@ def error_of(lengths: list[float], angles: list[float], x: float, y: float) -> f
     """Return the tip's distance from a point."""
     xs, ys = arms_to_tip(lengths, angles)
     return hypot(x - xs[-1], y - ys[-1])
+
+
+def push(xs: list[float], ys: list[float], weights: list[float], x: float, y: float) -> tuple[float, float]:
+    """Return u of M u = (x, y), where M is the sum of w (xi, yi) (xi, yi)^T over all joints i."""
+    weighted_xs, weighted_ys = list(map(mul, weights, xs)), list(map(mul, weights, ys))
+    xx, xy = sum(map(mul, weighted_xs, xs)) + DAMPING, sum(map(mul, weighted_xs, ys))
+    yy = sum(map(mul, weighted_ys, ys)) + DAMPING
+    determinant = xx * yy - xy * xy
+    return (yy * x - xy * y) / determinant, (xx * y - xy * x) / determinant
 
 
 def least_turns(
@@ -59,24 +62,16 @@ def least_turns(
     weights: one a joint, the last joint first, as the arms; the greatest should be 1. longest: see above.
     """
     xs, ys = arms
-    weighted_xs, weighted_ys = list(map(mul, weights, xs)), list(map(mul, weights, ys))
-    xx, xy = sum(map(mul, weighted_xs, xs)) + DAMPING, sum(map(mul, weighted_xs, ys))
-    yy = sum(map(mul, weighted_ys, ys)) + DAMPING
-    determinant = xx * yy - xy * xy
-    ux = (xx * error_x + xy * error_y) / determinant
-    uy = (xy * error_x + yy * error_y) / determinant
+    uy, ux = push(xs, ys, weights, error_y, -error_x)
+    ux = -ux
+    whole = [weight * (x * uy - y * ux) for weight, x, y in zip(weights, xs, ys, strict=True)]
     error = sqrt(error_x * error_x + error_y * error_y)
     if min(weights) == 1.0:
         # u . e is the sum of q^2 / w: the square of the step's length.
         part = min(1.0, longest * sqrt(error / (ux * error_x + uy * error_y)))
-        ux, uy = part * ux, part * uy
-        turns = [wx * uy - wy * ux for wx, wy in zip(weighted_xs, weighted_ys, strict=True)]
     else:  # unwilling joints would make that long, and the step too short to help
-        whole = [wx * uy - wy * ux for wx, wy in zip(weighted_xs, weighted_ys, strict=True)]
         part = min(1.0, longest * sqrt(error / (sum(map(mul, whole, whole)) + NO_STEP)))
-        turns = [part * turn for turn in whole]
-    turns.reverse()
-    return turns
+    return [part * turn for turn in reversed(whole)]
 
 
 def corrected(
@@ -111,66 +106,3 @@ def corrected(
             turns = [SWING / most * turn for turn in turns] if most > SWING else turns
         angles = list(map(add, angles, turns))
     return angles, error, done
-
-
-def arms_of(lengths: Floats, headings: Floats, room: Floats) -> Floats:
-    """Return the arms (2, n, m) from the joints of bones with headings (n, m) to their tips.
-
-    The root's, arms[:, 0], is the tip. lengths: (n,). room: at least 3 n m floats; the arms are its first.
-    """
-    n, m = headings.shape
-    arms: Floats
-    arms, angles = carved(room, (2, n, m), (n, m))
-    np.copyto(angles, headings)
-    put_cos_and_sin(angles, arms[0], arms[1])
-    arms *= lengths[:, np.newaxis]
-    summed_up(arms[:, ::-1])
-    return arms
-
-
-def least_turns_of(
-    arms: Floats, weights: Floats | None, errors: Floats, distances: Floats, longest: Floats, room: Floats
-) -> Floats:
-    """Return the least turns (n, m) that move the tips by the errors (2, m), as `least_turns`.
-
-    arms: (2, n, m), which are overwritten. weights: (n,), the greatest 1; None: all are. distances: (m,), how
-    long the errors are. longest: (m,). room: at least 2 n m floats that are not the arms'; the turns are its
-    first.
-    """
-    _, n, m = arms.shape
-    weighted = arms if weights is None else weights[:, np.newaxis] * arms
-    turns: Floats
-    (products,), (turns,) = carved(room, (2, n, m)), carved(room, (n, m))
-    squares = np.add.reduce(np.multiply(weighted, arms, out=products), axis=1)  # (2, m), of x and of y
-    squares += DAMPING
-    mixed = np.add.reduce(np.multiply(weighted[0], arms[1], out=turns), axis=0)
-    u = squares * errors
-    u += mixed * errors[::-1]
-    u /= squares[0] * squares[1] - mixed * mixed
-    most = longest * np.sqrt(distances)
-    if weights is None:  # for the reason in least_turns
-        u *= np.minimum(1.0, most / np.sqrt(np.add.reduce(u * errors, axis=0) + NO_STEP))
-    weighted *= u[::-1, np.newaxis]
-    np.subtract(weighted[0], weighted[1], out=turns)
-    if weights is not None:
-        turns *= np.minimum(1.0, most / np.sqrt(np.add.reduce(turns * turns, axis=0) + NO_STEP))
-    return turns
-
-
-def swings_of(turns: Floats, most: Floats, room: Floats) -> Floats:
-    """Return the swings (n, m) of the bones by turns (n, m), cut so that none is more than `most` (m,).
-
-    The turns are overwritten by the swings. room: at least n m floats that are not the turns'.
-    """
-    (sizes,) = carved(room, turns.shape)
-    summed_up(turns)
-    largest = np.maximum.reduce(np.abs(turns, out=sizes), axis=0)
-    over = largest > most
-    if over.any():
-        turns *= np.where(over, most / np.maximum(largest, NO_STEP), 1.0)
-    return turns
-
-
-def angles_of(headings: Floats) -> Floats:
-    """Return the angles (n, ...) between bones with headings (n, ...)."""
-    return np.diff(headings, axis=0, prepend=0.0)

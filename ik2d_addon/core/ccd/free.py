@@ -6,10 +6,9 @@ close by, the least change of pose looks best), least corrections of all joints 
 target, and where those do not arrive, a pose between two known ones does, with certainty.
 """
 
-from ..arithmetic import Number
 from .correction import corrected, error_of
 from .shapes import between, nearest_turns, off_the_annulus, off_the_line, two_bones
-from .sweep import Bones, sweep
+from .sweep import CcdBones, sweep
 
 # How far the tip may be from its target, in reaches, for corrections alone to take it there.
 NEAR = 0.25
@@ -22,7 +21,7 @@ SHARINGS = 5
 
 
 def solve_free(
-    bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
+    bones: CcdBones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
 ) -> tuple[list[float], int]:
     """Return the angles for one target, and the sweeps and corrections they took (reach is 1)."""
     lengths = bones.lengths
@@ -43,7 +42,7 @@ def solve_free(
     return angles, done + (SWEEPS if is_far else 0)
 
 
-def swept(bones: Bones, pose: list[float], start: list[float], x: float, y: float) -> list[float]:
+def swept(bones: CcdBones, pose: list[float], start: list[float], x: float, y: float) -> list[float]:
     """Return the pose after two sweeps of CCD, each angle near the start's."""
     for _ in range(SWEEPS):
         pose = sweep(bones.sharing, pose, x, y)
@@ -51,7 +50,7 @@ def swept(bones: Bones, pose: list[float], start: list[float], x: float, y: floa
 
 
 def shared(
-    bones: Bones,
+    bones: CcdBones,
     start: list[float],
     angles: list[float],
     target: tuple[float, float],
@@ -81,6 +80,6 @@ def largest_turn(start: list[float], angles: list[float]) -> float:
     return max(abs(new - old) for new, old in zip(angles, start, strict=True))
 
 
-def is_sudden(turn: Number, error: Number) -> Number:
+def is_sudden(turn: float, error: float) -> bool:
     """Return whether a largest turn is much for a miss of `error` before (reach is 1)."""
-    return (turn > GENTLE) & (turn > SUDDEN * error)
+    return turn > GENTLE and turn > SUDDEN * error

@@ -22,7 +22,7 @@ from .free import NEAR, SWEEPS
 from .moves import least_moves
 from .shapes import is_on_a_line, off_the_annulus, off_the_line
 from .sliding import arms_of
-from .sweep import Bones, compared, sweep
+from .sweep import CcdBones, compared, sweep
 
 # Sweeps that settle a pose where the region is undecided, and the turn (radians) at which it has settled.
 SETTLING = 200
@@ -36,7 +36,7 @@ SHORTEST_PART = 0.05
 PARTS = 0.125, 0.25, 0.5, 0.75
 
 
-class Found(NamedTuple):
+class SolvedTarget(NamedTuple):
     """A pose for one target."""
 
     angles: list[float]  # and slides, where bones slide
@@ -45,7 +45,7 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Pose:
+class TriedPose:
     """Angles with their arms and their error to a target."""
 
     angles: list[float]
@@ -55,7 +55,7 @@ class Pose:
     error: float
 
     @classmethod
-    def of(cls, bones: Bones, angles: list[float], x: float, y: float) -> "Pose":
+    def of(cls, bones: CcdBones, angles: list[float], x: float, y: float) -> "TriedPose":
         """Return the pose with its arms and its error to a target."""
         arms = arms_of(bones, angles)
         error_x, error_y = x - arms[0][-1], y - arms[1][-1]
@@ -63,7 +63,7 @@ class Pose:
 
 
 def limited_steps(
-    bones: Bones,
+    bones: CcdBones,
     start: list[float],
     x: float,
     y: float,
@@ -72,7 +72,7 @@ def limited_steps(
     rounds: int,
     *,
     asks_first: bool = False,
-) -> Generator[int, None, Found]:
+) -> Generator[int, None, SolvedTarget]:
     """Return a pose within the limits, and the sweeps and corrections it took (reach is 1).
 
     start: within the limits. asks_first: whether to begin with the region, which is the shorter way to the
@@ -84,7 +84,7 @@ def limited_steps(
     else:
         nearest = off_the_annulus(bones.lengths, start, x, y, bend)
     if nearest is not None and cut(bones, nearest) == nearest:
-        return Found(nearest, 0, True)
+        return SolvedTarget(nearest, 0, True)
     found = None
     if nearest is None and not asks_first:
         found, has_arrived = around(bones, start, x, y, bend, tolerance, rounds)
@@ -95,7 +95,7 @@ def limited_steps(
     if region is not None:
         exact, away = asked(region, np.array([[x, y]]), np.array([start]), tolerance)
         if away[0] > 0.0:
-            return Found(exact[0].tolist(), 0, True)
+            return SolvedTarget(exact[0].tolist(), 0, True)
     if found is None:
         found, has_arrived = around(bones, start, x, y, bend, tolerance, rounds)
         if has_arrived:
@@ -106,18 +106,18 @@ def limited_steps(
 
 
 def around(
-    bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
-) -> tuple[Found, bool]:
+    bones: CcdBones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
+) -> tuple[SolvedTarget, bool]:
     """Return the pose after sweeps and corrections from the start, and whether it has arrived."""
     if bones.is_sliding:
         pose, done = _slid_or_bent(bones, start, x, y, bend, tolerance, rounds)
     else:
         angles = cut(bones, off_the_line(bones, start, x, y, bend))
         pose, done = _approached(bones, angles, x, y, tolerance, rounds)
-    return Found(near_numbers(bones, pose.angles, start), done, False), pose.error <= tolerance
+    return SolvedTarget(near_numbers(bones, pose.angles, start), done, False), pose.error <= tolerance
 
 
-def region_of(bones: Bones) -> Generator[int, None, Region | None]:
+def region_of(bones: CcdBones) -> Generator[int, None, Region | None]:
     """Return the region of the bones' limits and slides, as region_steps does."""
     n = len(bones.lengths)
     ranges = bones.low[:n], bones.high[:n]
@@ -137,13 +137,8 @@ def asked(region: Region, points: Floats, starts: Floats, tolerance: float) -> t
     return moves, posed.away
 
 
-def away_from(region: Region, points: Floats, tolerance: float) -> Floats:
-    """Return the distances (b,) of points (b, 2) from the region; 0.0 in it."""
-    return region.distances(as_points(points), min(BORDER, 0.5 * tolerance))
-
-
 def blended(
-    bones: Bones,
+    bones: CcdBones,
     start: list[float],
     exact: list[float],
     x: float,
@@ -151,19 +146,19 @@ def blended(
     tolerance: float,
     rounds: int,
     total: int,
-) -> Found:
+) -> SolvedTarget:
     """Return a pose that reaches a target, between the start and `exact`. total: the iterations before."""
     for part in PARTS:
         between = [a + part * (b - a) for a, b in zip(start, exact, strict=True)]
-        begin = Pose.of(bones, cut(bones, between), x, y)
+        begin = TriedPose.of(bones, cut(bones, between), x, y)
         pose, done = _corrected_within(bones, begin, x, y, tolerance, rounds)
         total += done
         if pose.error <= tolerance:
-            return Found(near_numbers(bones, pose.angles, start), total, False)
-    return Found(exact, total, False)
+            return SolvedTarget(near_numbers(bones, pose.angles, start), total, False)
+    return SolvedTarget(exact, total, False)
 
 
-def near_numbers(bones: Bones, angles: list[float], start: list[float]) -> list[float]:
+def near_numbers(bones: CcdBones, angles: list[float], start: list[float]) -> list[float]:
     """Return the same rotations, each as the number within its limits that is nearest to the start's."""
     numbers = []
     for angle, begin, low, high in zip(angles, start, bones.low, bones.high, strict=True):
@@ -179,15 +174,15 @@ def near_numbers(bones: Bones, angles: list[float], start: list[float]) -> list[
 
 
 def _slid_or_bent(
-    bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
-) -> tuple[Pose, int]:
+    bones: CcdBones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
+) -> tuple[TriedPose, int]:
     """Return the pose approached from the start, and again bent where slides alone do not arrive."""
     if not is_on_a_line(start[: len(bones.lengths)]):
         pose, done = _approached(bones, start, x, y, tolerance, rounds)
     else:  # from which sweeps turn to any side
-        pose = Pose.of(bones, start, x, y)
+        pose = TriedPose.of(bones, start, x, y)
         if pose.error > NEAR:
-            pose = Pose.of(bones, cut(bones, sliding.pointed(bones, start, x, y)), x, y)
+            pose = TriedPose.of(bones, cut(bones, sliding.pointed(bones, start, x, y)), x, y)
         pose, done = _corrected_within(bones, pose, x, y, tolerance, rounds)
     if pose.error <= tolerance:
         return pose, done
@@ -197,20 +192,20 @@ def _slid_or_bent(
 
 
 def _approached(
-    bones: Bones, angles: list[float], x: float, y: float, tolerance: float, rounds: int
-) -> tuple[Pose, int]:
+    bones: CcdBones, angles: list[float], x: float, y: float, tolerance: float, rounds: int
+) -> tuple[TriedPose, int]:
     """Return the pose after sweeps and corrections from one start, and their number."""
-    pose, swept = Pose.of(bones, angles, x, y), 0
+    pose, swept = TriedPose.of(bones, angles, x, y), 0
     if pose.error > NEAR:
         sharing = bones.sharing
         for _ in range(SWEEPS):
             angles = sweep(sharing, angles, x, y)
-        pose, swept = Pose.of(bones, angles, x, y), SWEEPS
+        pose, swept = TriedPose.of(bones, angles, x, y), SWEEPS
     pose, done = _corrected_within(bones, pose, x, y, tolerance, rounds)
     return pose, swept + done
 
 
-def _settled(bones: Bones, angles: list[float], x: float, y: float) -> list[float]:
+def _settled(bones: CcdBones, angles: list[float], x: float, y: float) -> list[float]:
     """Return the pose that CCD ends in, where no joint alone can bring the tip nearer."""
     for _ in range(SETTLING):
         swept = sweep(bones, angles, x, y)
@@ -222,8 +217,8 @@ def _settled(bones: Bones, angles: list[float], x: float, y: float) -> list[floa
 
 
 def _corrected_within(
-    bones: Bones, pose: Pose, x: float, y: float, tolerance: float, rounds: int
-) -> tuple[Pose, int]:
+    bones: CcdBones, pose: TriedPose, x: float, y: float, tolerance: float, rounds: int
+) -> tuple[TriedPose, int]:
     """Correct a pose within the limits; return the pose and the corrections."""
     for done in range(rounds):
         if pose.error <= tolerance:
@@ -235,7 +230,7 @@ def _corrected_within(
     return pose, rounds
 
 
-def cut(bones: Bones, angles: list[float]) -> list[float]:
+def cut(bones: CcdBones, angles: list[float]) -> list[float]:
     """Return the angles, clamped to the limits."""
     return [
         angle if low <= angle <= high else low if angle < low else high
@@ -243,19 +238,19 @@ def cut(bones: Bones, angles: list[float]) -> list[float]:
     ]
 
 
-def _corrected(bones: Bones, pose: Pose, x: float, y: float) -> Pose:
+def _corrected(bones: CcdBones, pose: TriedPose, x: float, y: float) -> TriedPose:
     """Return the pose after the least turns within the limits, or after a part of them that helps more."""
     turns = _turns_within(bones, pose)
     part = 1.0
     while True:
         moved = [angle + part * turn for angle, turn in zip(pose.angles, turns, strict=True)]
-        better = Pose.of(bones, cut(bones, moved), x, y)
+        better = TriedPose.of(bones, cut(bones, moved), x, y)
         if better.error < pose.error or part < SHORTEST_PART:
             return better
         part /= 3.0
 
 
-def _turns_within(bones: Bones, pose: Pose) -> list[float]:
+def _turns_within(bones: CcdBones, pose: TriedPose) -> list[float]:
     """Return the least turns of the joints that no limit holds; where bones slide, turns and slides."""
     if bones.is_sliding:
         return least_moves(bones, pose.angles, pose.arms, (pose.error_x, pose.error_y))

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from math import hypot, sqrt
 from operator import mul, sub
 
-from .correction import DAMPING, LONGEST_STEP, NO_STEP, Arms
-from .sweep import Bones
+from .correction import LONGEST_STEP, NO_STEP, Arms, push
+from .sweep import CcdBones
 
 # Newton's steps, three of which are usual, and the part of the error that may be left after them.
 ROUNDS = 12
@@ -40,7 +40,7 @@ class Moves:
     high: list[float]
 
     @classmethod
-    def of(cls, bones: Bones, pose: list[float], arms: Arms) -> "Moves":
+    def of(cls, bones: CcdBones, pose: list[float], arms: Arms) -> "Moves":
         """Return the moves from a pose with these arms."""
         low, high = list(map(sub, bones.low, pose)), list(map(sub, bones.high, pose))
         return cls(bones.weights, [-y for y in reversed(arms[1])], arms[0][::-1], low, high)
@@ -63,16 +63,8 @@ class Moves:
         ends = zip(self.weights, self.low, moves, self.high, strict=True)
         return [weight if low < move < high else 0.0 for weight, low, move, high in ends]
 
-    def newton(self, weights: list[float], rest: Vector) -> Vector:
-        """Return the force that would move the tip by the rest, if no move had ends."""
-        weighted_x, weighted_y = list(map(mul, weights, self.x)), list(map(mul, weights, self.y))
-        xx, xy = sum(map(mul, weighted_x, self.x)) + DAMPING, sum(map(mul, weighted_x, self.y))
-        yy = sum(map(mul, weighted_y, self.y)) + DAMPING
-        determinant = xx * yy - xy * xy
-        return (yy * rest[0] - xy * rest[1]) / determinant, (xx * rest[1] - xy * rest[0]) / determinant
 
-
-def least_moves(bones: Bones, pose: list[float], arms: Arms, error: Vector) -> list[float]:
+def least_moves(bones: CcdBones, pose: list[float], arms: Arms, error: Vector) -> list[float]:
     """Return the least turns, and behind them slides, that move the tip by the error (reach is 1).
 
     No step is longer than that of least_turns. Where the ranges do not suffice, a part is done.
@@ -81,7 +73,7 @@ def least_moves(bones: Bones, pose: list[float], arms: Arms, error: Vector) -> l
     enough = LEFT * hypot(*error)
     force, rest, weights = (0.0, 0.0), error, own.weights
     for _ in range(ROUNDS):
-        force, moves, rest = _advanced(own, force, own.newton(weights, rest), error, rest)
+        force, moves, rest = _advanced(own, force, push(own.x, own.y, weights, *rest), error, rest)
         if hypot(*rest) <= enough:
             break
         weights = own.free(moves)

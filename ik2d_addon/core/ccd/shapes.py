@@ -6,13 +6,11 @@ All lengths are fractions of the outer reach. Angles are those nearest to the po
 
 from collections.abc import Callable
 from itertools import accumulate
-from math import atan2, hypot, pi, remainder
-from typing import NamedTuple
+from math import atan2, cos, hypot, pi, remainder, sin, sqrt
 
-from ..arithmetic import FLOATS, Arithmetic, Number
 from ..triangle import corner, two_bone_pose
 from .correction import arms_to_tip, error_of
-from .sweep import Bones
+from .sweep import CcdBones
 
 # A chain none of whose joints bends by more (radians) lies on a line, to the eye.
 ON_A_LINE = 1e-4
@@ -22,9 +20,9 @@ NUDGE = 0.02
 CHORDS = 200
 
 
-def nearest_turns(angles: list[Number], start: list[Number], lib: Arithmetic = FLOATS) -> list[Number]:
+def nearest_turns(angles: list[float], start: list[float]) -> list[float]:
     """Return the same rotations, each as the number nearest to the start's."""
-    return [b + lib.remainder(a - b, 2.0 * pi) for a, b in zip(angles, start, strict=True)]
+    return [b + remainder(a - b, 2.0 * pi) for a, b in zip(angles, start, strict=True)]
 
 
 def straight(start: list[float], x: float, y: float) -> list[float]:
@@ -65,41 +63,34 @@ def aimed(lengths: list[float], angles: list[float], x: float, y: float) -> list
     return [angles[0] + remainder(atan2(y, x) - atan2(ys[-1], xs[-1]), 2.0 * pi), *angles[1:]]
 
 
-def off_the_line(
-    bones: Bones, start: list[Number], x: Number, y: Number, bend: Number, lib: Arithmetic = FLOATS
-) -> list[Number]:
+def off_the_line(bones: CcdBones, start: list[float], x: float, y: float, bend: float) -> list[float]:
     """Return a start that is not on a line, bent to the side `bend` where it was.
 
     On a line no small turn changes how far the tip is from the root. A straight chain becomes the
     arc towards the target; one that is folded onto a line is bent by NUDGE at each joint.
     """
-
-    def bent(pose: list[Number], x: Number, y: Number, bend: Number) -> list[Number]:
-        ahead = lib.all_of(lib.cos(angle) > 0.0 for angle in pose[1:])
-        curved = nearest_turns(arc(bones.lengths, bones.weights, x, y, bend, lib), pose, lib)
-        nudged = [pose[0]] + [a + bend * NUDGE * w for a, w in zip(pose[1:], bones.weights[1:], strict=True)]
-        return [lib.where(ahead, a, b) for a, b in zip(curved, nudged, strict=True)]
-
-    return lib.only(is_on_a_line(start, lib), bent, start, x, y, bend)
+    if not is_on_a_line(start):
+        return start
+    if all(cos(angle) > 0.0 for angle in start[1:]):
+        return nearest_turns(arc(bones.lengths, bones.weights, x, y, bend), start)
+    return [start[0]] + [a + bend * NUDGE * w for a, w in zip(start[1:], bones.weights[1:], strict=True)]
 
 
-def is_on_a_line(angles: list[Number], lib: Arithmetic = FLOATS) -> Number:
+def is_on_a_line(angles: list[float]) -> bool:
     """Return whether all bones lie on one line, straight or folded."""
-    return lib.all_of(abs(lib.remainder(angle, pi)) <= ON_A_LINE for angle in angles[1:])
+    return all(abs(remainder(angle, pi)) <= ON_A_LINE for angle in angles[1:])
 
 
-def arc(
-    lengths: list[float], weights: list[float], x: Number, y: Number, bend: Number, lib: Arithmetic = FLOATS
-) -> list[Number]:
+def arc(lengths: list[float], weights: list[float], x: float, y: float, bend: float) -> list[float]:
     """Return the angles of a circular arc from the root to about the target.
 
     1 - chord / arc = b^2 / 24, near enough, for an arc that bends by b in all. Each joint takes its
     part of b by the bones on both sides of it, and by its weight.
     """
-    missing = lib.maximum(0.0, 1.0 - lib.sqrt(x * x + y * y))
-    whole = bend * lib.sqrt(24.0 * missing)
+    missing = max(0.0, 1.0 - sqrt(x * x + y * y))
+    whole = bend * sqrt(24.0 * missing)
     parts = [w * (a + b) / 2.0 for a, b, w in zip(lengths, lengths[1:], weights[1:], strict=False)]
-    return [lib.atan2(y, x) - whole * sum(parts) / 2.0, *(whole * part for part in parts)]
+    return [atan2(y, x) - whole * sum(parts) / 2.0, *(whole * part for part in parts)]
 
 
 def side_of(angles: list[float], bend: float) -> float:
@@ -109,17 +100,16 @@ def side_of(angles: list[float], bend: float) -> float:
     return 1.0 if sum(remainder(angle, 2.0 * pi) for angle in angles[1:]) >= 0.0 else -1.0
 
 
-def two_bones(
-    lengths: list[float], start: list[Number], x: Number, y: Number, bend: Number, lib: Arithmetic = FLOATS
-) -> list[Number]:
+def two_bones(lengths: list[float], start: list[float], x: float, y: float, bend: float) -> list[float]:
     """Return the pose of two bones that reaches a target in the annulus, on the side of the start.
 
     A start on a line has no side: then it is that of `bend`.
     """
-    side = lib.sin(start[1])
-    bend = lib.where(abs(side) > ON_A_LINE, lib.where(side > 0.0, 1.0, -1.0), bend)
-    pose = two_bone_pose(lengths[0], lengths[1], x, y, lib.sqrt(x * x + y * y), bend, lib)
-    return nearest_turns(list(pose), start, lib)
+    side = sin(start[1])
+    if abs(side) > ON_A_LINE:
+        bend = 1.0 if side > 0.0 else -1.0
+    pose = two_bone_pose(lengths[0], lengths[1], x, y, sqrt(x * x + y * y), bend)
+    return nearest_turns(list(pose), start)
 
 
 def closed(lengths: list[float], bend: float) -> list[float]:
@@ -162,43 +152,21 @@ def between(
     return aimed(lengths, pose(s), x, y)
 
 
-class Bracket(NamedTuple):
-    """An interval in which a continuous function changes its sign, for the Illinois method.
-
-    The next place is where the chord crosses zero; the value at an end that is kept twice counts half.
-    """
-
-    low: Number
-    high: Number
-    at_low: Number
-    at_high: Number
-    kept: Number = 0  # -1: the last step kept the high end; +1: the low one
-
-    def chord(self, lib: Arithmetic) -> Number:
-        """Return the place at which the chord crosses zero."""
-        low, high, at_low, at_high, _ = self
-        return low + (high - low) * at_low / lib.where(at_low == at_high, 1.0, at_low - at_high)
-
-    def cut(self, middle: Number, value: Number, lib: Arithmetic) -> "Bracket":
-        """Return the part in which the sign changes, where the function has a value in the middle."""
-        low, high, at_low, at_high, kept = self
-        ahead = (value < 0.0) == (at_low < 0.0)  # the zero lies beyond the middle
-        return Bracket(
-            lib.where(ahead, middle, low),
-            lib.where(ahead, high, middle),
-            lib.where(ahead, value, lib.where(kept == 1, at_low / 2.0, at_low)),
-            lib.where(ahead, lib.where(kept == -1, at_high / 2.0, at_high), value),
-            lib.where(ahead, -1, 1),
-        )
-
-
 def crossing(function: Callable[[float], float], tolerance: float, chords: int = CHORDS) -> float:
-    """Return the zero in 0..1 of a continuous function that changes its sign there, to a tolerance."""
-    bracket = Bracket(0.0, 1.0, function(0.0), function(1.0))
+    """Return the zero in 0..1 of a continuous function that changes its sign there, to a tolerance.
+
+    By the Illinois method: the next place is where the chord crosses zero, and the value at an end that is
+    kept twice counts half.
+    """
+    low, high, at_low, at_high = 0.0, 1.0, function(0.0), function(1.0)
+    kept = 0  # -1: the last step kept the high end; +1: the low one
     for _ in range(chords):
-        middle: float = bracket.chord(FLOATS)
+        middle = low + (high - low) * at_low / (1.0 if at_low == at_high else at_low - at_high)
         value = function(middle)
         if abs(value) <= tolerance:
             break
-        bracket = bracket.cut(middle, value, FLOATS)
+        if (value < 0.0) == (at_low < 0.0):  # the zero lies beyond the middle
+            low, at_low, at_high, kept = middle, value, at_high / 2.0 if kept == -1 else at_high, -1
+        else:
+            high, at_high, at_low, kept = middle, value, at_low / 2.0 if kept == 1 else at_low, 1
     return middle

@@ -13,7 +13,7 @@ from ..chain import Chain, within_limits, within_slides
 from ..inputs import Floats
 from .correction import Arms, arms_to_tip
 from .shapes import aimed, folded, nearest_turns, off_the_line, straight
-from .sweep import Bones, present_lengths
+from .sweep import CcdBones, present_lengths
 
 # The distance of an eased slide from the ends of its range, as a part of the range.
 OFF = 0.02
@@ -46,7 +46,7 @@ def parted(chain: Chain, poses: Floats) -> tuple[Floats, Floats | None]:
     return poses[..., :n], np.where(poses[..., n:] <= least / outer, least, slides)
 
 
-def arms_of(bones: Bones, pose: list[float]) -> Arms:
+def arms_of(bones: CcdBones, pose: list[float]) -> Arms:
     """Return the arms from the joints to the tip, as arms_to_tip does; those of slides come first.
 
     A slide moves the tip as a turn about a point one reach off, across the bone: its arm is the bone's
@@ -60,7 +60,7 @@ def arms_of(bones: Bones, pose: list[float]) -> Arms:
     return [sin(heading) for heading in headings] + xs, [-cos(heading) for heading in headings] + ys
 
 
-def off_the_ends(bones: Bones, pose: list[float]) -> list[float]:
+def off_the_ends(bones: CcdBones, pose: list[float]) -> list[float]:
     """Return a pose with its slides off the ends of their ranges: a bone of no length turns no tip."""
     n = len(bones.lengths)
     slides = [
@@ -70,33 +70,35 @@ def off_the_ends(bones: Bones, pose: list[float]) -> list[float]:
     return pose[:n] + slides
 
 
-def pointed(bones: Bones, pose: list[float], x: float, y: float) -> list[float]:
+def pointed(bones: CcdBones, pose: list[float], x: float, y: float) -> list[float]:
     """Return a pose whose root is turned so that the tip lies in a target's direction."""
     n = len(bones.lengths)
     angles = aimed(present_lengths(bones, pose), pose[:n], x, y)
     return nearest_turns(angles, pose[:n]) + pose[n:]
 
 
-def bent(bones: Bones, pose: list[float], x: float, y: float, bend: float) -> list[float]:
+def bent(bones: CcdBones, pose: list[float], x: float, y: float, bend: float) -> list[float]:
     """Return a start off the line, with its slides off their ends, that points at a target."""
     n, eased = len(bones.lengths), off_the_ends(bones, pose)
     lengths = present_lengths(bones, eased)
     whole = sum(lengths)
-    rigid = Bones([part / whole for part in lengths], bones.weights[:n], bones.low[:n], bones.high[:n])
+    rigid = CcdBones([part / whole for part in lengths], bones.weights[:n], bones.low[:n], bones.high[:n])
     angles = off_the_line(rigid, eased[:n], x / whole, y / whole, bend)
     return pointed(bones, angles + eased[n:], x, y)
 
 
-def pinned(bones: Bones, start: list[float]) -> Bones:
+def pinned(bones: CcdBones, start: list[float]) -> CcdBones:
     """Return the chain with the joints of weight 0 kept at the start's angles by their ranges."""
     low, high = list(bones.low), list(bones.high)
     for i in range(len(bones.lengths)):
         if bones.weights[i] == 0.0:
             low[i] = high[i] = start[i]
-    return Bones(bones.lengths, bones.weights, low, high)
+    return CcdBones(bones.lengths, bones.weights, low, high)
 
 
-def off_the_annulus(bones: Bones, start: list[float], x: float, y: float, bend: float) -> list[float] | None:
+def off_the_annulus(
+    bones: CcdBones, start: list[float], x: float, y: float, bend: float
+) -> list[float] | None:
     """Return the pose nearest to a target that is too far or too close; None for one in the annulus."""
     if bones.inner < hypot(x, y) < 1.0:
         return None

@@ -25,19 +25,18 @@ from ..inputs import Floats, checked_bend, common_shape, whole_number
 from ..softness import checked_softness, soft_targets
 from ..solution import Solution, Status, Steps, annulus_status, distances_to, drained, eased_status
 from ..two_bone import solve_limited_pair
-from .batch import BATCH, Poses, Targets, free_batch_steps
 from .free import solve_free
-from .limited import Found, limited_steps
-from .limited_batch import limited_batch_steps
-from .rigid import any_steps, has_rigid, joined_steps
+from .limited import SolvedTarget, limited_steps
+from .rigid import has_rigid, held_on_pivot
+from .rows import SolvedTargets, Targets
 from .shapes import side_of
 from .sliding import parted, pinned, starting
-from .sweep import Bones
+from .sweep import CcdBones
 
 # Solves one target: from a pose, to x and y, bent to a side, the last one being out of reach or not.
-Solver = Callable[[list[float], float, float, float, bool], Steps[Found]]
+Solver = Callable[[list[float], float, float, float, bool], Steps[SolvedTarget]]
 # Solves rows of targets, to a tolerance (a length), with so many corrections at most.
-Way = Callable[[Chain, Targets, float, int], Steps[Poses]]
+Way = Callable[[Chain, Targets, float, int], Steps[SolvedTargets]]
 
 # The most corrections for one start, ten times the usual number; then another way is taken.
 MAX_ITERATIONS = 60
@@ -165,28 +164,24 @@ def starting_pose(chain: Chain, start: ArrayLike | None, start_slides: ArrayLike
     return starting(chain, angles, slides)
 
 
-def _solve(chain: Chain, rows: Targets, tolerance: float, rounds: int) -> Steps[Poses]:
+def _solve(chain: Chain, rows: Targets, tolerance: float, rounds: int) -> Steps[SolvedTargets]:
     """Return poses for all rows, by the way that fits the chain. rounds: the most corrections."""
-    bones = Bones.of(chain)
     if chain.reach[1] == 0.0 or len(rows.points) == 0:
-        return Poses.unmoved(rows)
+        return SolvedTargets.unmoved(rows)
     if is_exact(chain):
         return exact_poses(chain, _exact(chain, rows, tolerance))
     unit, fine = replace(rows, points=in_reaches(chain, rows.points)), inner_tolerance(chain, tolerance)
-    if not (has_rigid(bones) or chain.is_sliding) and len(rows.points) >= BATCH:
-        batch_steps = limited_batch_steps if chain.is_limited else free_batch_steps
-        return (yield from batch_steps(bones, unit, fine, rounds))
     return (yield from _solve_in_turn(solver_of(chain, fine, rounds), unit))
 
 
 def is_exact(chain: Chain) -> bool:
     """Return whether a chain is of one or two bones with limits that a formula poses."""
-    return chain.is_limited and len(chain) <= 2 and not (chain.is_sliding or has_rigid(Bones.of(chain)))
+    return chain.is_limited and len(chain) <= 2 and not (chain.is_sliding or has_rigid(CcdBones.of(chain)))
 
 
-def exact_poses(chain: Chain, angles: Floats) -> Poses:
+def exact_poses(chain: Chain, angles: Floats) -> SolvedTargets:
     """Return the poses of angles (m, n) that a formula gave."""
-    return Poses(angles, np.zeros(len(angles), np.int32), at_limits(chain, angles).any(axis=1))
+    return SolvedTargets(angles, np.zeros(len(angles), np.int32), at_limits(chain, angles).any(axis=1))
 
 
 def inner_tolerance(chain: Chain, tolerance: float) -> float:
@@ -196,15 +191,18 @@ def inner_tolerance(chain: Chain, tolerance: float) -> float:
 
 def solver_of(chain: Chain, tolerance: float, rounds: int) -> Solver:
     """Return the solver of one target at a time that fits the chain (reach is 1)."""
-    bones = Bones.of(chain)
+    bones = CcdBones.of(chain)
     rigid = has_rigid(bones)
 
-    def solve(pose: list[float], x: float, y: float, bend: float, was_out: bool) -> Steps[Found]:
+    def solve(pose: list[float], x: float, y: float, bend: float, was_out: bool) -> Steps[SolvedTarget]:
         if not (rigid or chain.is_limited or chain.is_sliding):
-            return Found(*solve_free(bones, pose, x, y, bend, tolerance, rounds), False)
-        one = limited_steps if chain.is_sliding else joined_steps if rigid else any_steps
-        own = pinned(bones, pose) if chain.is_sliding else bones
-        return (yield from one(own, pose, x, y, bend, tolerance, rounds, asks_first=was_out))
+            return SolvedTarget(*solve_free(bones, pose, x, y, bend, tolerance, rounds), False)
+        limited = bones
+        if rigid and not chain.is_sliding:
+            limited = held_on_pivot(pinned(bones, pose), pose, x, y, tolerance)
+        elif chain.is_sliding:
+            limited = pinned(bones, pose)
+        return (yield from limited_steps(limited, pose, x, y, bend, tolerance, rounds, asks_first=was_out))
 
     return solve
 
@@ -223,9 +221,9 @@ def exact_on(chain: Chain, rows: Targets, sides: Floats, tolerance: float) -> Fl
     return solve_limited_pair(chain, rows.points, sides, rows.starts, tolerance)[0]
 
 
-def _solve_in_turn(solve: Solver, rows: Targets) -> Steps[Poses]:
+def _solve_in_turn(solve: Solver, rows: Targets) -> Steps[SolvedTargets]:
     """Return poses, one target after the other, each from its own start."""
-    poses = Poses.empty(rows)
+    poses = SolvedTargets.empty(rows)
     targets = zip(rows.starts.tolist(), rows.points.tolist(), rows.bend.tolist(), strict=True)
     for row, (start, (x, y), bend) in enumerate(targets):
         poses.fill(row, *(yield from solve(start, x, y, bend, False)))

@@ -20,7 +20,7 @@ from ..chain import (
 from ..errors import IK2DError
 from ..inputs import Floats, whole_number, wrapped
 from .sliding import coordinates, parted
-from .sweep import Bones, sweep
+from .sweep import CcdBones, sweep
 
 # The tip counts as unmoved when each joint and each slide moves it by less than this part of the tolerance.
 # With the tolerance itself, CCD would give up just before it arrives.
@@ -105,7 +105,7 @@ def _step(
     limit, outer = chain.tolerance_or_default(tolerance), chain.reach[1] or 1.0
     x, y = in_reaches(chain, point).tolist()
     pose = start if held is None else coordinates(chain, start, held)
-    new, slid = parted(chain, np.array(sweep(Bones.of(chain), pose.tolist(), x, y, stop=limit / outer)))
+    new, slid = parted(chain, np.array(sweep(CcdBones.of(chain), pose.tolist(), x, y, stop=limit / outer)))
     joints = joints_at(chain, new, slid)
     if np.hypot(*(joints[-1] - point)) <= limit:
         result = CCDResult.SUCCESS
@@ -141,7 +141,7 @@ def ccd_joint(chain: Chain, angles: ArrayLike, target: ArrayLike, joint: int) ->
         raise IK2DError("ccd_joint takes the angles of one chain and one target")
     joint = whole_number(joint, "joint", 0, len(chain) - 1)
     x, y = in_reaches(chain, point).tolist()
-    bones, held = Bones.of(chain), [i != joint for i in range(len(chain))]
+    bones, held = CcdBones.of(chain), [i != joint for i in range(len(chain))]
     alone = replace(
         bones,
         weights=[0.0 if other else weight for other, weight in zip(held, bones.weights, strict=True)],

@@ -6,14 +6,12 @@ After Ryan Juckett, "Cyclic Coordinate Descent in 2D" (2009).
 
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from math import hypot
+from math import atan2, cos, hypot, sin
 from operator import mul
 
 import numpy as np
 
-from ..arithmetic import ARRAYS, FLOATS, Arithmetic, Number, carved, put_cos_and_sin, summed_up
 from ..chain import Chain
-from ..inputs import Floats
 
 # A joint whose distances to tip and target multiply to less than this, in squares of the reach,
 # stays as it is: there the angle between the two is undefined.
@@ -21,7 +19,7 @@ UNDEFINED_ANGLE = 1e-12
 
 
 @dataclass(frozen=True)
-class Bones:
+class CcdBones:
     """The bones of a chain in plain numbers, the reach as 1, so that no answer depends on its size.
 
     A pose of it is one list: the angles of all joints and, where bones slide, behind them the slides of all
@@ -34,7 +32,7 @@ class Bones:
     high: list[float]  # (n,) or (2 n,)
 
     @classmethod
-    def of(cls, chain: Chain) -> "Bones":
+    def of(cls, chain: Chain) -> "CcdBones":
         """Return the bones of a chain, its lengths as fractions of its reach, its weights of the greatest."""
         weights = np.ones(len(chain)) if chain.weights is None else chain.weights
         outer = chain.reach[1] or 1.0
@@ -61,7 +59,7 @@ class Bones:
         return max(2.0 * length + least + most for length, least, most in ends) - 1.0
 
     @property
-    def sharing(self) -> "Bones":
+    def sharing(self) -> "CcdBones":
         """The bones with weights for a shared sweep: the root turns fully, all others by a part.
 
         Otherwise the joints next to the tip, which come first, wind up before the others turn.
@@ -76,30 +74,23 @@ def compared(weights: list[float]) -> list[float]:
     return weights if greatest in (0.0, 1.0) else [weight / greatest for weight in weights]
 
 
-def sweep(
-    bones: Bones,
-    pose: list[Number],
-    x: Number,
-    y: Number,
-    lib: Arithmetic = FLOATS,
-    stop: float | None = None,
-) -> list[Number]:
+def sweep(bones: CcdBones, pose: list[float], x: float, y: float, stop: float | None = None) -> list[float]:
     """Return the pose after one sweep of CCD, tip to root (reach is 1).
 
     Where bones slide each does so before its joint turns. stop: the distance to the target at which to leave
-    the others as they are (floats only).
+    the others as they are.
     """
     pose, n, is_sliding = list(pose), len(bones.lengths), bones.is_sliding
     lengths = present_lengths(bones, pose) if is_sliding else bones.lengths
     headings = list(accumulate(pose[:n]))
-    cosines, sines = lib.cos_and_sin_of(headings)
+    cosines, sines = list(map(cos, headings)), list(map(sin, headings))
     steps_x, steps_y = list(map(mul, lengths, cosines)), list(map(mul, lengths, sines))
     joints_x, joints_y = list(accumulate(steps_x)), list(accumulate(steps_y))
     tip_x, tip_y = joints_x[-1], joints_y[-1]
     for i in range(n - 1, -1, -1):
         if is_sliding:
             axis_x, axis_y = cosines[i], sines[i]
-            added = _slid(bones, pose, i, (x - tip_x) * axis_x + (y - tip_y) * axis_y, lib)
+            added = _slid(bones, pose, i, (x - tip_x) * axis_x + (y - tip_y) * axis_y)
             tip_x, tip_y = tip_x + added * axis_x, tip_y + added * axis_y
             if stop is not None and hypot(x - tip_x, y - tip_y) <= stop:
                 break
@@ -109,10 +100,10 @@ def sweep(
         # Adding zero makes -0.0 positive: half a turn is +pi, whichever way the cross product rounds.
         across, along = arm_x * aim_y - arm_y * aim_x + 0.0, arm_x * aim_x + arm_y * aim_y + 0.0
         defined = across * across + along * along > UNDEFINED_ANGLE * UNDEFINED_ANGLE
-        wanted = pose[i] + defined * bones.weights[i] * lib.atan2(across, along)
-        angle = lib.minimum(lib.maximum(wanted, bones.low[i]), bones.high[i])
+        wanted = pose[i] + defined * bones.weights[i] * atan2(across, along)
+        angle = min(max(wanted, bones.low[i]), bones.high[i])
         turn = angle - pose[i]
-        (cosine,), (sine,) = lib.cos_and_sin_of([turn])
+        cosine, sine = cos(turn), sin(turn)
         tip_x = joint_x + cosine * arm_x - sine * arm_y
         tip_y = joint_y + sine * arm_x + cosine * arm_y
         pose[i] = angle
@@ -121,58 +112,14 @@ def sweep(
     return pose
 
 
-def present_lengths(bones: Bones, pose: list[Number]) -> list[Number]:
+def present_lengths(bones: CcdBones, pose: list[float]) -> list[float]:
     """Return the lengths of bones that slide, with what they add in a pose."""
     return [length + slide for length, slide in zip(bones.lengths, pose[len(bones.lengths) :], strict=True)]
 
 
-def _slid(bones: Bones, pose: list[Number], bone: int, wanted: Number, lib: Arithmetic) -> Number:
+def _slid(bones: CcdBones, pose: list[float], bone: int, wanted: float) -> float:
     """Slide a bone by as much of a length as its weight and range allow; return the slide added."""
     i = len(bones.lengths) + bone
-    slide = lib.minimum(lib.maximum(pose[i] + bones.weights[i] * wanted, bones.low[i]), bones.high[i])
+    slide = min(max(pose[i] + bones.weights[i] * wanted, bones.low[i]), bones.high[i])
     added, pose[i] = slide - pose[i], slide
     return added
-
-
-def swept(bones: Bones, poses: Floats, points: Floats, room: Floats) -> Floats:
-    """Return poses (n, m) after one sweep of CCD towards points (2, m), as `sweep`; limits do not count.
-
-    room: at least 4 (n + 1) m floats, which are overwritten.
-    """
-    n, m = poses.shape
-    own, turns, scale = carved(room, (n + 1, 2 * m), (n, m), (n, m))
-    joints = own.view(np.complex128)
-    joints[0] = 0.0
-    np.copyto(turns, poses)
-    put_cos_and_sin(summed_up(turns), joints.real[1:], joints.imag[1:])
-    own[1:] *= np.reshape(bones.lengths, (n, 1))
-    summed_up(own)
-    target, tip = points[0] + 1j * points[1], joints[n].copy()
-    arm, aim, moved, angle = np.empty_like(tip), np.empty_like(tip), np.empty_like(tip), np.empty(m)
-    part, cross = moved.real, moved.imag
-    each = zip(joints, joints.real, joints.imag, turns, bones.weights, strict=False)
-    for joint, along, across, turn, weight in reversed(list(each)):
-        np.subtract(tip, joint, arm)
-        np.subtract(target, joint, aim)
-        # The joint's place is no longer needed: its turn goes there. Adding zero makes -0.0 positive.
-        np.multiply(np.conjugate(arm, moved), aim, joint)
-        np.add(joint, 0.0, joint)
-        np.multiply(np.arctan2(across, along, angle), weight, turn)
-        # The tip moves by (e^ia - 1) arm = 2 t / (1 + t^2) (i - t) arm, where t = tan(a / 2).
-        tangent = np.tan(np.multiply(turn, 0.5, angle), angle)
-        np.multiply(tangent, tangent, part)
-        np.add(part, 1.0, part)
-        np.divide(tangent, part, cross)
-        np.multiply(cross, 2.0, cross)
-        np.multiply(cross, tangent, part)
-        np.negative(part, part)
-        np.multiply(moved, arm, moved)
-        np.add(tip, moved, tip)
-    found: Floats = poses + turns
-    own *= own
-    np.add(joints.real[:n], joints.imag[:n], scale)
-    undefined = np.flatnonzero(scale.min(axis=0) <= UNDEFINED_ANGLE * UNDEFINED_ANGLE)
-    if undefined.size:
-        x, y = points[:, undefined]
-        found[:, undefined] = sweep(bones, list(poses[:, undefined]), x, y, ARRAYS)
-    return found

@@ -24,7 +24,6 @@ import numpy as np
 
 from ..inputs import Floats
 from .band import solved
-from .joined import Joined
 
 # The greatest change of the place on the curve from one knot to the next (all its numbers together), of a
 # joint's angle, and of the curve's direction (radians).
@@ -66,25 +65,12 @@ class Place:
 class Curve:
     """The equations of the poses of least bend of one chain."""
 
-    def __init__(self, chain: Joined) -> None:
-        self.lengths, self.rest = chain.lengths, chain.rest
-        self.weights = chain.weights / chain.weights.mean()
-        self.force = 10.0 / (chain.rest.size + 1)  # about the force that buckles a chain of equal bones
-        self.size, self.inner = chain.rest.size, chain.inner
-        self.brisk = 0.0  # a way over a fold may turn joints so fast (radians per reach)
-        self.corner = 0.0  # a step no longer than this may turn as sharply as it likes
-
-    def system(self, at: Floats) -> "System":
-        """Return the equations at `at`."""
-        return System(self, at)
-
-    def poses(self, at: Floats, ahead: Floats) -> tuple[Floats, Floats]:
-        """Return the poses (k, m) of places (k, m + 2), and how they change along tangents."""
-        return at[:, :-2], ahead[:, :-2]
-
-    def moved(self, place: Place, found: Place) -> float:
-        """Return the distance of a pose from another one, as a part of the most for one step."""
-        return float(np.abs(found.angles - place.angles).max()) / LARGEST_TURN
+    def __init__(self, lengths: Floats, weights: Floats, rest: Floats) -> None:
+        """Keep the lengths (m + 1,), adding up to 1, and the inner joints' weights and rest angles (m,)."""
+        self.lengths, self.rest = lengths, rest
+        self.weights = weights / weights.mean()
+        self.force = 10.0 / (rest.size + 1)  # about the force that buckles a chain of equal bones
+        self.size, self.inner = rest.size, max(0.0, 2.0 * float(lengths.max()) - 1.0)
 
     def joints(self, at: Floats) -> tuple[Floats, Floats]:
         """Return the joints, x and y (m + 2,) each: the root at zero, the tip last."""
@@ -97,7 +83,7 @@ class Curve:
 
     def place(self, at: Floats, ahead: Floats) -> Place:
         """Return the place on the curve at `at`, its tangent pointing the way of `ahead`."""
-        system = self.system(at)
+        system = System(self, at)
         _, tangent = system.solved(ahead, 0.0)
         if not np.isfinite(tangent).all():
             tangent = ahead
@@ -108,7 +94,7 @@ class Curve:
         """Return the place on the curve across from a guess; None where Newton's method does not find it."""
         at = guess
         for _ in range(ROUNDS):
-            system = self.system(at)
+            system = System(self, at)
             change, tangent = system.solved(place.ahead, float(place.ahead @ (guess - at)))
             largest = float(np.abs(change).max())
             if not largest <= 1.0:
@@ -126,7 +112,7 @@ class Curve:
         """Return the place near a guess with the tip at distance x, or else with the given f."""
         at = guess
         for _ in range(EXACT_ROUNDS):
-            system = self.system(at)
+            system = System(self, at)
             if x is None:
                 change, _ = system.solved(f_alone(self.size), f - at[-1])
             else:
@@ -149,8 +135,9 @@ class Curve:
                 found = self.step(place, guess)
                 if found is not None:
                     turn = float(np.linalg.norm(found.ahead - place.ahead))
-                    part = max(turn / SHARPEST_TURN, self.moved(place, found), length / LONGEST_STEP)
-                    if (part <= 2.0 or length <= self.corner) and found.ahead @ place.ahead > 0.0:
+                    moved = float(np.abs(found.angles - place.angles).max()) / LARGEST_TURN
+                    part = max(turn / SHARPEST_TURN, moved, length / LONGEST_STEP)
+                    if part <= 2.0 and found.ahead @ place.ahead > 0.0:
                         break
                 length /= 2.0
                 if length < SHORTEST_STEP:

@@ -72,14 +72,13 @@ class Pieces:
         """Return the pieces between places of a curve, the distance falling along them."""
         distances = np.abs([place.distance for place in places])
         if len(places) == 1:
-            alone = curve.poses(places[0].at[np.newaxis], places[0].ahead[np.newaxis])[0][0]
-            return cls.pose(alone, float(distances[0]))
+            return cls.pose(places[0].angles, float(distances[0]))
         inwards = [place.inwards() for place in places]
         whole = np.array([place.at for place in inwards])
         changes = np.diff(whole, axis=0)
         ahead = _aligned(np.array([place.ahead for place in inwards]), changes)
         lengths = np.linalg.norm(changes, axis=1)[:, np.newaxis]
-        poses, slopes = curve.poses(whole, ahead)
+        poses, slopes = whole[:, :-2], ahead[:, :-2]
         begin, end, change = lengths * slopes[:-1], lengths * slopes[1:], np.diff(poses, axis=0)
         cubics = [poses[:-1], begin, 3.0 * change - 2.0 * begin - end, begin + end - 2.0 * change]
         return cls(np.array(cubics), distances)
@@ -89,20 +88,18 @@ class Pieces:
 
         Of all pairs of knots it is the one with the shortest way among those where no joint turns by more
         than twice what it must, for each reach of distance, on the way or on what is left of the pieces:
-        next to a fold that is without bounds. Where the curve has a brisk rate, any way up to that rate will
-        do, and the rest of the pieces does not count. first: the joint from which on turns count.
+        next to a fold that is without bounds. first: the joint from which on turns count.
         """
         apart = self.distances[:, np.newaxis] - near.distances
         changes = self.turns(curve)[:, np.newaxis] - near.turns(curve)
         changes[..., 0] -= 2.0 * np.pi * np.rint(changes[..., 0] / (2.0 * np.pi))
         ways = np.abs(changes[..., first:]).max(axis=2)
         rates = np.where(apart > 0.0, ways / np.maximum(apart, ROUNDING), np.inf)
-        if not curve.brisk:
-            own, others = self.rates(curve, first), near.rates(curve, first)
-            before = np.maximum.accumulate(np.append(0.0, own))[:, np.newaxis]
-            after = np.maximum.accumulate(np.append(0.0, others[::-1]))[::-1]
-            rates = np.maximum(np.maximum(rates, before), after)
-        best = np.where(rates <= max(GENTLE * rates.min(), curve.brisk), apart, np.inf)
+        own, others = self.rates(curve, first), near.rates(curve, first)
+        before = np.maximum.accumulate(np.append(0.0, own))[:, np.newaxis]
+        after = np.maximum.accumulate(np.append(0.0, others[::-1]))[::-1]
+        rates = np.maximum(np.maximum(rates, before), after)
+        best = np.where(rates <= GENTLE * rates.min(), apart, np.inf)
         i, j = (int(k) for k in np.unravel_index(best.argmin(), best.shape))
         line = np.linspace(0.0, 1.0, PIECES + 1)[:, np.newaxis]
         poses = self.knots[i] + line * (near.knots[j] - self.knots[i])

@@ -8,15 +8,14 @@ the family stays a continuous function of the distance.
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import pi
+from math import fsum, pi
 
 import numpy as np
 
 from ..ccd.shapes import ON_A_LINE, closed
-from ..inputs import Floats
+from ..inputs import Floats, wrapped
 from .bend import LARGEST_TURN, Curve, Place, f_alone
 from .family import Family
-from .joined import Joined
 from .pieces import Pieces
 
 # The bend that a chain folded onto a line at rest is given, by a joint of weight 1 (radians): there no small
@@ -26,6 +25,9 @@ NUDGE = 0.02
 PLACES = 400
 # A pose is at the end of the family where its tip is as near to the border of reach (which is 1).
 AT_THE_END = 1e-9
+# The least weight of a joint, as a part of the greatest: where the others cannot reach a target alone, it
+# still turns.
+LEAST_WEIGHT = 1e-6
 # Families kept.
 KEPT = 64
 # Where beyond a fold, as a part of the way to the inner reach, a pose of least bend is looked for; and the
@@ -36,9 +38,13 @@ BEYOND, FOLDS = (0.02, 0.1, 0.3, 0.6), 4
 TURNED_OVER, TURNING_STEPS, LARGEST_CHANGE = (0.5, 0.25, 0.1), 9, 0.6
 
 
-def family_of(chain: Joined, side: float) -> Family:
-    """Return a chain's family on a side: +1 is that of its rest pose, -1 the other."""
-    return _kept(chain.lengths.tobytes(), chain.weights.tobytes(), chain.rest.tobytes(), side)
+def family_of(lengths: Floats, weights: Floats, rest: Floats, side: float) -> Family:
+    """Return a chain's family on a side: +1 is that of its rest pose, -1 the other.
+
+    lengths: (n,), none of them zero. weights, rest: (n - 1,) of the inner joints, which all turn.
+    """
+    shares = np.maximum(weights / weights.max(), LEAST_WEIGHT)
+    return _kept((lengths / fsum(lengths)).tobytes(), shares.tobytes(), wrapped(rest).tobytes(), side)
 
 
 @lru_cache(maxsize=KEPT)
@@ -68,9 +74,7 @@ class Search:
     """The making of one family."""
 
     def __init__(self, lengths: Floats, weights: Floats, rest: Floats) -> None:
-        none = np.empty(0, np.intp)
-        self.chain = Joined(lengths, weights, rest, 1.0, 0.0, rest, none, np.empty(0))
-        self.curve = Curve(self.chain)
+        self.lengths, self.rest, self.curve = lengths, rest, Curve(lengths, weights, rest)
 
     def straight_family(self) -> Family:
         """Return the family of a chain that is straight at rest."""
@@ -109,7 +113,7 @@ class Search:
 
     def turned_over(self, angles: Floats, distance: float) -> Place | None:
         """Return the pose of least bend near one (m,) for the mirrored rest; None where none is found."""
-        rest = self.chain.rest
+        rest = self.rest
         for part in np.linspace(-1.0, 1.0, TURNING_STEPS):
             self.curve.rest = part * rest
             place = self.curve.least(angles, distance)
@@ -121,7 +125,7 @@ class Search:
 
     def made(self, pieces: Pieces) -> Family:
         """Return the family of pieces."""
-        return Family(self.chain.lengths, pieces.distances, pieces.cubics, pieces.bridged)
+        return Family(self.lengths, pieces.distances, pieces.cubics, pieces.bridged)
 
     def both_ways(self, place: Place) -> tuple[Pieces, bool, bool]:
         """Return the pieces on both sides of a place, and whether they arrive at full reach, and within."""
@@ -161,7 +165,7 @@ class Search:
 
     def rest_place(self) -> Place:
         """Return the rest pose as a place, the curve followed inwards."""
-        rest = self.chain.rest
+        rest = self.rest
         at = np.concatenate((rest, [-self.curve.tip_direction(rest), 0.0]))
         return self.curve.place(at, f_alone(rest.size)).inwards()
 
@@ -209,6 +213,6 @@ class Search:
 
     def closed_pose(self) -> Floats:
         """Return a pose (m,) whose tip is as near to the root as it gets."""
-        pose = np.array(closed(self.chain.lengths.tolist(), 1.0)[1:])
+        pose = np.array(closed(self.lengths.tolist(), 1.0)[1:])
         on_a_line = pi * np.rint(pose / pi)  # where rounding kept a flat triangle open
         return on_a_line if self.curve.tip_distance(on_a_line) < self.curve.tip_distance(pose) else pose

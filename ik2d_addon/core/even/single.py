@@ -17,7 +17,7 @@ SHORT_STEP = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FamilyPlace:
     """A place in a family, and the slope of the distance there."""
 
     piece: int
@@ -35,7 +35,7 @@ class SingleFamily:
         self._rising: list[float] = (-family.distances).tolist()
         self._cubics: list[list[list[float]]] = family.cubics.transpose(1, 2, 0).tolist()  # (k, m, 4)
 
-    def find(self, distance: float) -> Found:
+    def find(self, distance: float) -> FamilyPlace:
         """Return the place for a distance, or for the nearest one in the family."""
         wanted = min(max(distance, self.nearest), self.farthest)
         piece = min(max(bisect_right(self._rising, -wanted) - 1, 0), len(self._cubics) - 1)
@@ -62,17 +62,17 @@ class SingleFamily:
             t = newton if inside else 0.5 * (low + high)
             if inside and abs(off) <= CLOSE:
                 break
-        return Found(piece, t, slope)
+        return FamilyPlace(piece, t, slope)
 
-    def nudged(self, found: Found, distance: float, change: float) -> Found:
+    def nudged(self, found: FamilyPlace, distance: float, change: float) -> FamilyPlace:
         """Return the place for `distance` + change, from the place found for `distance`."""
         if found.slope < 0.0:
             step = change / found.slope
             if abs(step) <= SHORT_STEP and 0.0 <= found.t + step <= 1.0:
-                return Found(found.piece, found.t + step, found.slope)
+                return FamilyPlace(found.piece, found.t + step, found.slope)
         return self.find(distance + change)
 
-    def pose(self, found: Found) -> list[float]:
+    def pose(self, found: FamilyPlace) -> list[float]:
         """Return the inner angles (m,) at a place."""
         t = found.t
         return [a + t * (b + t * (c + t * d)) for a, b, c, d in self._cubics[found.piece]]

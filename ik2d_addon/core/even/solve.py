@@ -16,24 +16,18 @@ from ..chain import (
     checked_chain,
     checked_targets,
     in_reaches,
-    joints_at,
     tips_at,
     within_limits,
     within_slides,
 )
 from ..errors import IK2DError
-from ..inputs import Floats, checked_bend, common_shape, number
-from ..sheet.descent import Poses as Column
-from ..sheet.descent import rotated
-from ..sheet.sheet import TURN, sheet_of
-from ..sheet.springs import Springs, springs_of
+from ..inputs import SHORTEST, Floats, checked_bend, common_shape, number, wrapped
 from ..softness import checked_softness, soft_targets
 from ..solution import Solution, Status, annulus_status, distances_to, eased_status
-from .joined import LEAST_WEIGHT, joined
-from .rooted import settled
-from .search import family_of
-from .slid_family import slid_family_of
-from .slid_rooted import Slider
+from ..within_limits.descent import PATIENT, descended_one
+from ..within_limits.sheet import TURN, Sheet, rotated, tables_of
+from ..within_limits.springs import SpringPose, Springs, springs_of
+from .search import LEAST_WEIGHT, family_of
 
 # So many angles at a time that the arrays between the steps stay in the processor's cache.
 BLOCK_ANGLES = 65536
@@ -43,11 +37,11 @@ LEAST_SLIDE_WEIGHT = 1e-4
 ON_TARGET = 1e-12
 # Chains of more bones get CCD's poses where limits count.
 MANY_BONES = 200
+# A bone no longer than this part of the reach counts as one of zero length.
+NO_LENGTH = 1e-12
 
 # Angles (m, n) and iterations (m,).
 Poses = tuple[Floats, NDArray[np.int32]]
-# Angles (m, n), slides (m, n) and iterations (m,).
-SlidPoses = tuple[Floats, Floats, NDArray[np.int32]]
 Proven = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 
@@ -68,19 +62,18 @@ def solve_even(
     The least sum of (angle_i - rest_i)^2 / w_i, w the chain's weights; a joint of weight 0 stays at rest.
     With a root that turns freely (root_weight None) only the target's distance decides about the shape:
     the chain's family of such poses, from stretched to closed, is found once and kept (family.py). A
-    root_weight counts the root's turn like the others', as near as that leads from there (rooted.py). Of the
-    chain's own weight of the root only 0 counts: it stays at rest. Nothing depends on other targets, nor on
-    their order.
-    Where bones slide, the sum has (slide_i / reach)^2 / slide_weight as well, reach the outer one
-    (sliding.py): with 1, a slide of one reach counts as a turn of one radian, with more, bones slide more
-    willingly.
+    root_weight counts the root's turn like the others'. Of the chain's own weight of the root only 0 counts:
+    it stays at rest. Nothing depends on other targets, nor on their order: from one target to the next the
+    least pose may jump where bones slide, limits stop or the root's turn counts; `solve_even_path` goes on.
+    Where bones slide, the sum has (slide_i / reach)^2 / slide_weight as well, reach the outer one: with 1, a
+    slide of one reach counts as a turn of one radian, with more, bones slide more willingly.
 
     target: (..., 2) relative to the root. bend: +1 or -1 (...): the side that a straight rest bends to;
     +1 is the side of a bent rest, -1 the other. rest: (n,) angles of the pose from
     which bend is counted; None: straight. (The `start` of `solve_ccd` is another: a pose to begin with.)
     tolerance: a length; None: a millionth of the reach. softness: 0..1 (...), see softness.py.
     A target off the annulus gets the nearest pose, TOO_FAR or TOO_CLOSE. Within limits it is the pose of
-    least bend that they allow (sheet/sheet.py). Where none reaches the target it is CCD's: LIMITED is a
+    least bend that they allow (`core/within_limits`). Where none reaches the target it is CCD's: LIMITED is a
     target that it proves to be out of reach of the limits and the joints of weight 0, STALLED one that it
     misses without. EASED is a target that softness leaves the tip behind.
     Raises IK2DError for other shapes and numbers.
@@ -100,23 +93,24 @@ def solve_even(
     even = Even.checked(chain, rest, root_weight, slide_weight, limit)
     side = np.broadcast_to(sides, shape).reshape(-1)
     angles, slides, iterations, proven = even.poses(points, side)
-    residual, status = distances_to(chain, angles, points, slides), annulus_status(chain, points, limit)
+    residual, status = distances_to(even.chain, angles, points, slides), annulus_status(chain, points, limit)
     missed = (status == Status.REACHED) & (residual > limit)
     status[missed] = np.where(proven[missed], Status.LIMITED, Status.STALLED)
     if soft.any():
         softnesses = np.broadcast_to(soft, shape).reshape(-1)
         eased = soft_targets(chain, points, softnesses)
         angles, slides, iterations, _ = even.poses(eased, side)
-        residual = distances_to(chain, angles, points, slides)
+        residual = distances_to(even.chain, angles, points, slides)
         status = eased_status(status, residual, softnesses, limit)
-    return Solution.of_rows(chain, shape, angles, status, residual, iterations, slides)
+    return Solution.of_rows(chain, shape, angles, status, residual, iterations, slides + even.held)
 
 
 @dataclass(frozen=True, eq=False)
 class Even:
     """A chain, and the checked settings of its solve."""
 
-    chain: Chain
+    chain: Chain  # without slides of one value: they are a part of the bones
+    held: Floats  # (n,) these slides
     rest: Floats  # (n,)
     weights: Floats  # (n - 1,) of the inner joints
     root_weight: float | None
@@ -150,14 +144,27 @@ class Even:
                 f" not {slide_weight}"
             )
         weights = np.ones(n - 1) if chain.weights is None else chain.weights[1:]
+        chain, held = _without_held_slides(chain)
         if chain.is_sliding:  # beside slides, any less leaves no digits
             weights = np.where(weights > 0.0, np.maximum(weights, LEAST_WEIGHT), 0.0)
-        return cls(chain, angles, weights, root_weight, willing, tolerance)
+        return cls(chain, held, angles, weights, root_weight, willing, tolerance)
 
     @property
     def is_on_sheet(self) -> bool:
-        """Whether limits make it a chain of springs with stops, see sheet/."""
-        return self.chain.is_limited and 3 <= len(self.chain) <= MANY_BONES
+        """Whether limits make it a chain of springs with stops, see within_limits/."""
+        n = len(self.chain)
+        return self.is_by_sheet and n <= MANY_BONES or self.chain.is_limited and 3 <= n <= MANY_BONES
+
+    @property
+    def is_by_sheet(self) -> bool:
+        """Whether only the sheet has such poses: slides or the root's turn count, or there is no family."""
+        return self.chain.is_sliding or self.root_weight is not None or not self.has_family
+
+    @property
+    def has_family(self) -> bool:
+        """Whether every inner joint turns, about a place of its own."""
+        shortest = NO_LENGTH * self.chain.reach[1]
+        return bool((self.weights > 0.0).all() and (self.chain.lengths > shortest).all())
 
     @property
     def is_pinned(self) -> bool:
@@ -165,77 +172,33 @@ class Even:
         return self.root_weight == 0.0 or bool((self.weights == 0.0).any())
 
     def poses(self, points: Floats, sides: Floats) -> tuple[Floats, Floats, NDArray[np.int32], Proven]:
-        """Return the poses for points (m, 2), on the sides (m,), and which points are proven out of reach."""
+        """Return the poses for points (m, 2), on the sides (m,), and which points are proven out of reach.
+
+        Slides of one value are not among the slides.
+        """
         n = len(self.chain)
         slides, iterations = np.zeros((len(points), n)), np.zeros(len(points), np.int32)
         proven = np.zeros(len(points), np.bool_)
         if self.chain.reach[1] == 0.0:
             unmoved = np.tile(self.rest, (len(points), 1))
             return within_limits(self.chain, unmoved, unmoved), slides, iterations, ~proven
-        angles = np.empty((len(points), n))
-        unit = in_reaches(self.chain, points)
-        block = max(1, BLOCK_ANGLES // n)
-        for side in (1.0, -1.0):
-            own = np.flatnonzero(sides == side)
-            for first in range(0, own.size, block):
-                rows = own[first : first + block]
-                if self.chain.is_sliding:
-                    angles[rows], slides[rows], iterations[rows] = self._slid(unit[rows], side)
-                else:
-                    angles[rows], iterations[rows] = self._of_least_bend(unit[rows], side)
-        if self.chain.is_limited or self.chain.is_sliding or self.is_pinned:
+        if self.root_weight:  # from the poses of a free root
+            angles, slides, iterations, _ = replace(self, root_weight=None).poses(points, sides)
+        elif self.is_by_sheet:
+            angles = np.tile(self.rest, (len(points), 1))
+            slides = within_slides(self.chain, slides)
+        else:
+            angles = np.empty((len(points), n))
+            unit, lengths = in_reaches(self.chain, points), self.chain.lengths / self.chain.reach[1]
+            block = max(1, BLOCK_ANGLES // n)
+            for side in (1.0, -1.0):
+                own = np.flatnonzero(sides == side)
+                for first in range(0, own.size, block):
+                    rows = own[first : first + block]
+                    angles[rows], iterations[rows] = _free(lengths, self.weights, self.rest, unit[rows], side)
+        if self.is_by_sheet or self.chain.is_limited or self.is_pinned:
             proven = self._limit(angles, slides, iterations, points, sides)
         return angles, slides, iterations, proven
-
-    def _of_least_bend(self, points: Floats, side: float) -> Poses:
-        """Return the poses for points (m, 2) on one side, limits not asked; reach is 1.
-
-        Joints before the first one that turns stay at rest, and are the base of the others.
-        """
-        lengths = self.chain.lengths / self.chain.reach[1]
-        if self.root_weight is None:
-            return _free(lengths, self.weights, self.rest, points, side)
-        weights = np.append(self.root_weight, self.weights)
-        angles = np.tile(self.rest, (len(points), 1))
-        turning = np.flatnonzero(weights > 0.0)
-        if turning.size == 0:
-            return angles, np.zeros(len(points), np.int32)
-        first = int(turning[0])
-        base = joints_at(Chain(lengths), self.rest)[first]
-        rest = np.append(self.rest[: first + 1].sum(), self.rest[first + 1 :])
-        own, steps = _rooted(lengths[first:], weights[first:], rest, points - base, side)
-        angles[:, first:] = own
-        angles[:, first] -= self.rest[:first].sum()
-        return angles, steps
-
-    def _slid(self, points: Floats, side: float) -> SlidPoses:
-        """Return the poses for points (m, 2) on one side of a chain that slides; reach is 1, slides are not.
-
-        Where the root's turn counts they are found from those of a free one, or from rest if it is fixed.
-        """
-        outer, n = self.chain.reach[1], len(self.chain)
-        lengths, ranges = self.chain.lengths / outer, self.chain.slide_ranges / outer
-        if self.root_weight == 0.0:
-            at_rest = np.append(self.rest, np.clip(0.0, *ranges.T))
-            poses, steps = np.tile(at_rest, (len(points), 1)), np.zeros(len(points), np.int32)
-            rows = np.arange(len(points))
-        else:
-            poses, steps = _free_slid(
-                lengths, ranges, self.weights, self.rest, self.slide_weight, points, side
-            )
-            tips = tips_at(Chain(lengths), poses[:, :n], poses[:, n:])
-            rows = np.flatnonzero((np.abs(tips - points) <= ON_TARGET).all(axis=1))
-        if self.root_weight is not None:
-            weights = np.concatenate(([self.root_weight], self.weights, np.full(n, self.slide_weight)))
-            rest = np.append(self.rest, np.zeros(n))
-            slider = Slider(lengths, ranges[:, 0], ranges[:, 1], weights / weights.max(), rest)
-            settled, rounds, _ = slider.settled(poses[rows], points[rows])
-            errors = distances_to(Chain(lengths), settled[:, :n], points[rows], settled[:, n:])
-            better = slider.bend(settled) < slider.bend(poses[rows])
-            kept = (self.root_weight == 0.0) | better & (errors <= ON_TARGET)
-            poses[rows[kept]] = settled[kept]
-            steps[rows] += rounds
-        return poses[:, :n], within_slides(self.chain, poses[:, n:] * outer), steps
 
     def _limit(
         self, angles: Floats, slides: Floats, iterations: NDArray[np.int32], points: Floats, sides: Floats
@@ -248,7 +211,7 @@ class Even:
         before = distances_to(self.chain, angles, points, slides)
         missed = distances_to(self.chain, within, points, slides) > before + 0.5 * self.tolerance
         inside = annulus_status(self.chain, points, self.tolerance) == Status.REACHED
-        missed |= inside & (before > self.tolerance)
+        missed |= inside & (before > self.tolerance) | self.is_by_sheet
         angles[:] = within
         proven = np.zeros(len(points), np.bool_)
 
@@ -291,33 +254,35 @@ class Even:
 
         corrected: puts other poses, for rows, and returns which of them reach.
         """
-        outer = self.chain.reach[1]
+        outer, n = self.chain.reach[1], len(self.chain)
         numbers, free, slide_weight, turn = self.numbers()
-        sheet = sheet_of(numbers, free, slide_weight)
-        goals = rotated(points[rows].T / outer, -turn)
-        tried = sheet.tried(goals)
-        reached = np.zeros(rows.size, np.bool_)
-        reached[tried.rows[tried.done]] = True
-        if not reached.all():
-            reached[~reached] = corrected(rows[~reached])
+        sheet = Sheet(tables_of(numbers, free, slide_weight))
         rest_side = 0.0 if is_on_a_line(self.rest.tolist()) else side_of(self.rest.tolist(), 1.0)
-        found = sheet.least(tried, goals, sides[rows], np.where(sides[rows] < 0.0, -rest_side, 0.0), reached)
-        lost = np.flatnonzero(reached & ~found.done)
-        if lost.size:
-            start = Column(
-                angles[rows[lost]].T.copy(), slides[rows[lost]].T / outer, np.zeros((2, lost.size))
-            )
-            start.angles[0] -= turn
-            more = sheet.nearest(start, goals[:, lost])
-            found.poses.put(lost, more.poses)
-            found.done[lost], found.steps[lost] = more.done, more.steps
-        own = rows[found.done]
-        poses = found.poses[found.done]
-        poses.angles[0] += turn
-        near = np.broadcast_to(self.rest, poses.angles.T.shape)
-        angles[own] = within_limits(self.chain, poses.angles.T, near)
-        slides[own] = within_slides(self.chain, poses.slides.T * outer)
-        iterations[own] += found.steps[found.done]
+        goals = [rotated(x, y, -turn) for x, y in (points[rows] / outer).tolist()]
+        found: dict[int, SpringPose] = {}
+        for row, (x, y), side in zip(rows.tolist(), goals, sides[rows].tolist(), strict=True):
+            asked = -rest_side if side < 0.0 else 0.0
+            pose = sheet.least(x, y, side, asked)
+            if pose is not None:
+                found[row] = pose
+        lost = np.array([row for row in rows.tolist() if row not in found], np.intp)
+        reached = dict(zip(lost.tolist(), corrected(lost).tolist(), strict=True)) if lost.size else {}
+        for row, (x, y) in zip(rows.tolist(), goals, strict=True):
+            before = found.get(row)
+            if reached.get(row, False) or before is not None and self.root_weight:
+                start = SpringPose(angles[row].tolist(), (slides[row] / outer).tolist(), 0.0, 0.0)
+                start.angles[0] -= turn
+                pose, done, _ = descended_one(sheet.springs, start, x, y, PATIENT)
+                asked = -rest_side if sides[row] < 0.0 else 0.0
+                if done and (before is None or sheet.score(pose, asked) < sheet.score(before, asked)):
+                    found[row] = pose
+        own = np.array(list(found), np.intp)
+        if own.size:
+            turned = np.array([pose.angles for pose in found.values()])
+            turned[:, 0] += turn
+            slid = np.array([pose.slides for pose in found.values()]).reshape(-1, n)
+            angles[own] = within_limits(self.chain, turned, np.broadcast_to(self.rest, turned.shape))
+            slides[own] = within_slides(self.chain, slid * outer)
 
     def springs(self) -> tuple[Springs, float]:
         """Return the chain as springs, and how far its base is turned: its root is at zero at rest."""
@@ -333,12 +298,23 @@ class Even:
             low[0], high[0] = -np.inf, np.inf
         rest = self.rest.copy()
         weights = np.append(1.0 if self.root_weight is None else self.root_weight, self.weights)
-        most = weights[free:].max() or 1.0
+        most = weights[free:].max(initial=0.0) or 1.0
         for values in (rest, low, high):
             values[0] -= turn
         short, long = chain.slide_ranges.T / outer
         numbers = np.array((chain.lengths / outer, rest, weights / most, low, high, short, long))
         return numbers, free, self.slide_weight / float(most), turn
+
+
+def _without_held_slides(chain: Chain) -> tuple[Chain, Floats]:
+    """Return a chain whose slides of one value are a part of its bones, and these slides (n,)."""
+    least, most = chain.slide_ranges.T
+    held = np.where(least == most, least, 0.0)
+    lengths = chain.lengths + held
+    if not held.any() or lengths.sum() < SHORTEST:
+        return chain, np.zeros(len(chain))
+    slides = np.where(held[:, np.newaxis] != 0.0, 0.0, chain.slide_ranges)
+    return Chain(lengths, chain.limits, chain.weights, slides), held
 
 
 def springs_within(chain: Chain, rest: Floats) -> tuple[Floats, float]:
@@ -351,57 +327,20 @@ def springs_within(chain: Chain, rest: Floats) -> tuple[Floats, float]:
 
 def _free(lengths: Floats, weights: Floats, rest: Floats, points: Floats, side: float) -> Poses:
     """Return the poses of a chain whose root turns freely. weights: (n - 1,) of the inner joints."""
-    part = joined(lengths, weights, rest[1:])
-    inner, steps = np.zeros((len(points), part.rest.size)), np.zeros(len(points), np.int32)
-    if part.rest.size:
-        distances = np.hypot(points[:, 0], points[:, 1]) / part.reach
-        inner, steps = family_of(part, side).at(distances)
-    angles = np.zeros((len(points), lengths.size))
-    angles[:, 1:] = part.whole_angles(inner)
+    angles, steps = np.zeros((len(points), lengths.size)), np.zeros(len(points), np.int32)
+    if lengths.size > 1:
+        inner, steps = family_of(lengths, weights, rest[1:], side).at(np.hypot(points[:, 0], points[:, 1]))
+        angles[:, 1:] = rest[1:] + (inner - wrapped(rest[1:]))
     angles[:, 0] = _aim(lengths, angles, points, float(rest[0]))
     return angles, steps
 
 
-def _free_slid(
-    lengths: Floats,
-    ranges: Floats,
-    weights: Floats,
-    rest: Floats,
-    slide_weight: float,
-    points: Floats,
-    side: float,
-) -> Poses:
-    """Return the poses (m, 2 n), angles and slides, of a chain that slides and whose root turns freely."""
-    family = slid_family_of(lengths, ranges, weights, rest[1:], slide_weight, side)
-    own, n = family.sliding, lengths.size
-    places, steps = family.at(np.hypot(points[:, 0], points[:, 1]) / own.joined.reach)
-    inner, slides = family.bones(places)
-    poses = np.zeros((len(points), 2 * n))
-    poses[:, n:] = np.clip(0.0, *ranges.T)
-    poses[:, 1:n] = own.joined.whole_angles(inner)
-    poses[:, n + own.bone] = slides * own.joined.reach
-    poses[:, 0] = _aim(lengths, poses[:, :n], points, float(rest[0]), poses[:, n:])
-    return poses, steps
-
-
-def _rooted(lengths: Floats, weights: Floats, rest: Floats, points: Floats, side: float) -> Poses:
-    """Return the poses of a chain whose root's turn counts, from those of a free one; off reach, the same."""
-    angles, steps = _free(lengths, weights[1:], rest, points, side)
-    tips = tips_at(Chain(lengths), angles)
-    rows = np.flatnonzero((np.abs(tips - points) <= ON_TARGET).all(axis=1))
-    angles[rows], rounds, _ = settled(lengths, weights / weights.max(), rest, angles[rows], points[rows])
-    steps[rows] += rounds
-    return angles, steps
-
-
-def _aim(
-    lengths: Floats, angles: Floats, points: Floats, rest: float, slides: Floats | None = None
-) -> Floats:
+def _aim(lengths: Floats, angles: Floats, points: Floats, rest: float) -> Floats:
     """Return the root's angles (m,), near rest, that turn the tips of poses (m, n) towards the points.
 
     For a point on the root itself, where each is as good, it is that at rest.
     """
-    tips = tips_at(Chain(lengths), angles, slides)
+    tips = tips_at(Chain(lengths), angles)
     turn: Floats = _directions(points) - _directions(tips) - rest
     turn -= 2.0 * np.pi * np.rint(turn / (2.0 * np.pi))
     turn[(points == 0.0).all(axis=1)] = 0.0

@@ -27,15 +27,17 @@ from ..chain import (
 from ..errors import IK2DError
 from ..even.solve import Even, solve_even
 from ..inputs import Floats, checked_bend, wrapped
-from ..sheet.descent import RESTORING, ROUNDS, STIFF, descended_one, rotated, settled_one
-from ..sheet.springs import Pose, Springs
 from ..softness import checked_softness, soft_targets
 from ..solution import Solution, Steps, distances_to, drained
+from ..within_limits.descent import RESTORING, ROUNDS, STIFF, descended_one, rotated, settled_one
+from ..within_limits.springs import SpringPose, Springs
 from .solve import refuse_no_path
 
 # A joint may turn by so many radians from one target to the next, and by so many more for each reach between
 # these: further is a jump.
 JUMP, FOLLOWED = 0.2, 2.0
+# A slide of one reach counts as a turn of so many radians.
+SLID = 4.0
 # A pose that has left the least ones goes back to them by so many radians for each reach that the target
 # moves, and by no more than a jump: nothing moves while the target rests.
 DRAWN = 10.0
@@ -176,18 +178,18 @@ def _starts(
 class _Path:
     """A chain's springs, and poses as these have them: (2 n) angles, then slides in reaches."""
 
-    chain: Chain
+    even: Even
     springs: Springs
     turn: float  # of the springs' base
 
     @classmethod
     def of(cls, even: Even) -> "_Path":
         springs, turn = even.springs()
-        return cls(even.chain, springs, turn)
+        return cls(even, springs, turn)
 
     def poses(self, angles: Floats, slides: Floats) -> list[list[float]]:
         """Return the poses of angles and slides (m, n) each."""
-        poses = np.concatenate((angles, slides / self.chain.reach[1]), axis=1)
+        poses = np.concatenate((angles, (slides - self.even.held) / self.even.chain.reach[1]), axis=1)
         poses[:, 0] -= self.turn
         found: list[list[float]] = poses.tolist()
         return found
@@ -196,11 +198,11 @@ class _Path:
         """Return the angles and slides (m, n) of poses."""
         angles, slides = np.split(np.array(poses), 2, axis=1)
         angles[:, 0] += self.turn
-        return angles, slides * self.chain.reach[1]
+        return angles, slides * self.even.chain.reach[1] + self.even.held
 
     def places(self, points: Floats) -> list[list[float]]:
         """Return points (m, 2) as the springs have them."""
-        found: list[list[float]] = rotated(points.T / self.chain.reach[1], -self.turn).T.tolist()
+        found: list[list[float]] = rotated(points.T / self.even.chain.reach[1], -self.turn).T.tolist()
         return found
 
     def followed(
@@ -216,7 +218,7 @@ class _Path:
         most = jump if settled else drawn
         if _apart(least, before) <= most:
             return None
-        last = Pose(before[:n], before[n:], 0.0, 0.0)
+        last = SpringPose(before[:n], before[n:], 0.0, 0.0)
         pose, done, _ = settled_one(self.springs, last, x, y, RESTORING, STIFF, last)
         restored = [*pose.angles, *pose.slides]
         if not done or _apart(restored, before) > jump + FURTHER:
@@ -225,7 +227,7 @@ class _Path:
         found = [*pose.angles, *pose.slides]
         if done and _apart(found, before) <= most:
             return found, True
-        found, unforced = restored, Pose(restored[:n], restored[n:], 0.0, 0.0)
+        found, unforced = restored, SpringPose(restored[:n], restored[n:], 0.0, 0.0)
         for stiff in HELD_BACK:
             pose, done, _ = settled_one(self.springs, unforced, x, y, ROUNDS, stiff, unforced)
             nearer = [*pose.angles, *pose.slides]
@@ -239,13 +241,18 @@ def _jumps(even: Even, goals: Floats, side: float) -> bool:
     """Return whether the pose of least bend jumps somewhere between two goals (2, 2)."""
     first, last = goals
     points = first + np.linspace(0.0, 1.0, LOOKS + 1)[:, np.newaxis] * (last - first)
-    angles, *_ = even.poses(points, np.full(len(points), side))
-    steps = np.abs(wrapped(np.diff(angles, axis=0))).max()
-    return bool(steps > MOST * np.abs(wrapped(angles[-1] - angles[0])).max())
+    angles, slides, *_ = even.poses(points, np.full(len(points), side))
+    slid = SLID / even.chain.reach[1] * slides
+
+    def turn(first: int | slice, last: int | slice) -> float:
+        turns = np.abs(wrapped(angles[last] - angles[first])).max()
+        return float(max(turns, np.abs(slid[last] - slid[first]).max()))
+
+    return turn(slice(None, -1), slice(1, None)) > MOST * turn(0, -1)
 
 
 def _apart(pose: list[float], other: list[float]) -> float:
-    """Return the largest turn or slide between two poses (2 n)."""
+    """Return the largest turn between two poses (2 n), slides counted as turns."""
     n = len(pose) // 2
     turns = (abs(remainder(a - b, 2.0 * pi)) for a, b in zip(pose[:n], other[:n], strict=True))
-    return max(*turns, *(abs(a - b) for a, b in zip(pose[n:], other[n:], strict=True)))
+    return max(*turns, *(SLID * abs(a - b) for a, b in zip(pose[n:], other[n:], strict=True)))

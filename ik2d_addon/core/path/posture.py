@@ -17,12 +17,12 @@ from operator import mul
 
 import numpy as np
 
-from ..ccd.batch import Targets
-from ..ccd.correction import DAMPING, Arms
+from ..ccd.correction import Arms, push
 from ..ccd.limited import cut
 from ..ccd.rigid import is_rigid, turning_side
+from ..ccd.rows import Targets
 from ..ccd.sliding import arms_of, coordinates, parted
-from ..ccd.sweep import Bones
+from ..ccd.sweep import CcdBones
 from ..chain import Chain, in_reaches
 from ..even import solve_even
 from ..inputs import Floats
@@ -74,7 +74,7 @@ class Posture:
         return replace(self, rest=np.where(self.chain.weights == 0.0, angles - self.offset, self.rest))
 
     def nearer(
-        self, bones: Bones, pose: list[float], point: Floats, bend: float
+        self, bones: CcdBones, pose: list[float], point: Floats, bend: float
     ) -> tuple[float, list[list[float]]]:
         """Return the bend, +1 or -1, of the goal for a point (2,) that is nearer to a pose, and that goal.
 
@@ -96,7 +96,7 @@ class Pull:
 
     def __init__(self, posture: Posture, chain: Chain, rows: Targets) -> None:
         """posture: of a chain with as many bones. rows: the frames; lengths are in reaches."""
-        bones = Bones.of(chain)
+        bones = CcdBones.of(chain)
         n = len(bones.lengths)
         self._posture, self._bones, self._rows = posture, bones, rows
         self._weights = [0.0 if i < n and is_rigid(bones, i) else w for i, w in enumerate(bones.weights)]
@@ -149,16 +149,8 @@ class Pull:
             lacks[0] = short
         # Turning by q moves the tip by (-ys . q, xs . q).
         xs, ys = arms[0][::-1], arms[1][::-1]
-        weighted_xs, weighted_ys = list(map(mul, weights, xs)), list(map(mul, weights, ys))
-        xx, xy = sum(map(mul, weighted_xs, xs)) + DAMPING, sum(map(mul, weighted_xs, ys))
-        yy = sum(map(mul, weighted_ys, ys)) + DAMPING
-        along_x, along_y = sum(map(mul, xs, lacks)), sum(map(mul, ys, lacks))
-        determinant = xx * yy - xy * xy
-        ux = (yy * along_x - xy * along_y) / determinant
-        uy = (xx * along_y - xy * along_x) / determinant
-        turns = [
-            lack - ux * wx - uy * wy for lack, wx, wy in zip(lacks, weighted_xs, weighted_ys, strict=True)
-        ]
+        ux, uy = push(xs, ys, weights, sum(map(mul, xs, lacks)), sum(map(mul, ys, lacks)))
+        turns = [lack - w * (ux * x + uy * y) for lack, w, x, y in zip(lacks, weights, xs, ys, strict=True)]
         largest = max(map(abs, turns))
         part = min(part, most / largest) if largest else part
         return cut(self._bones, [angle + part * turn for angle, turn in zip(pose, turns, strict=True)])

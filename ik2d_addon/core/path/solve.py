@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..ccd.batch import Poses, Targets, are_inside
 from ..ccd.rigid import has_rigid, mirrored, turning_side
+from ..ccd.rows import SolvedTargets, Targets, are_inside
 from ..ccd.shapes import side_of
 from ..ccd.solve import (
     MAX_ITERATIONS,
@@ -21,7 +21,7 @@ from ..ccd.solve import (
     solver_of,
     starting_pose,
 )
-from ..ccd.sweep import Bones, compared
+from ..ccd.sweep import CcdBones, compared
 from ..chain import Chain, checked_angles, checked_chain, checked_targets, in_reaches, within_limits
 from ..errors import IK2DError
 from ..inputs import Floats, checked_bend, checked_kind, number
@@ -145,10 +145,12 @@ def refuse_no_path(targets: Floats, bend: Floats, softness: Floats) -> None:
             raise IK2DError(f"a path takes one {name} or {m}, one a frame, not of shape {values.shape}")
 
 
-def _solve(chain: Chain, rows: Targets, tolerance: float, rounds: int, posture: Posture) -> Steps[Poses]:
+def _solve(
+    chain: Chain, rows: Targets, tolerance: float, rounds: int, posture: Posture
+) -> Steps[SolvedTargets]:
     """Return poses for all rows, by the way that fits the chain. rounds: the most corrections."""
     if chain.reach[1] == 0.0 or len(rows.points) == 0:
-        return Poses.unmoved(rows)
+        return SolvedTargets.unmoved(rows)
     if is_exact(chain):
         return exact_poses(chain, _exact(chain, rows, tolerance))
     unit = replace(rows, points=in_reaches(chain, rows.points))
@@ -174,9 +176,9 @@ def _exact(chain: Chain, rows: Targets, tolerance: float) -> Floats:
     return angles
 
 
-def _solve_in_turn(chain: Chain, solve: Solver, rows: Targets, pull: Pull | None) -> Steps[Poses]:
+def _solve_in_turn(chain: Chain, solve: Solver, rows: Targets, pull: Pull | None) -> Steps[SolvedTargets]:
     """Return poses, one target after the other, each from the pose of the one before."""
-    bones, poses, n = Bones.of(chain), Poses.empty(rows), len(chain)
+    bones, poses, n = CcdBones.of(chain), SolvedTargets.empty(rows), len(chain)
     pose, last = rows.starts[0].tolist(), float(rows.bend[0])
     side, was_out = last, False
     turned_to: float | None = last
@@ -206,7 +208,7 @@ def turned_over(
 
     slides: (n) the added lengths, which stay as they are; None: none.
     """
-    bones = Bones.of(chain)
+    bones = CcdBones.of(chain)
     if slides:
         bones = replace(bones, lengths=((chain.lengths + slides) / (chain.reach[1] or 1.0)).tolist())
     if turning_side(bones, angles, bend) == bend:

@@ -37,6 +37,8 @@ class PlainSwing:
         self.normal: list[float] = (normal * self.scale).tolist()
         self.along: list[float] = (along / np.linalg.norm(along)).tolist()
         self._side: list[float] = (swing.side @ axes).tolist()
+        upright = swing.upright @ axes
+        self._upright: list[float] = (upright / np.linalg.norm(upright)).tolist()
         self._rule = swing.rule
         self._flat = _frame(self.along, self._side) if swing.rule == POLE else None
 
@@ -58,7 +60,7 @@ class PlainSwing:
             return turn and (turn, (size * rest[0], size * rest[1], size * rest[2]))
         if self._rule == POLE:
             return self._to_pole(x, y, z, size, rise, pole)
-        (u, v, w), level = self.normal, sqrt(1.0 - rise * rise)
+        (u, v, w), level = self._upright, sqrt(1.0 - rise * rise)
         beside = u * x + v * y + w * z
         a, b, c = u - beside * x, v - beside * y, w - beside * z
         across = sqrt(a * a + b * b + c * c)

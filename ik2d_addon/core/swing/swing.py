@@ -13,8 +13,8 @@ import numpy as np
 from ..affine import crossed, norms
 from ..inputs import Floats
 
-# The rules: the normal turns the shortest way; one side of the chain faces a pole; the rest line turns the
-# shortest way.
+# The rules: the normal turns the shortest way from that at rest, or from another direction; one side of the
+# chain faces a pole; the rest line turns the shortest way.
 SWING, POLE, ARC = 'SWING', 'POLE', 'ARC'
 # Below this sine two directions are opposite: what remains is as small as the rounding of what divides by it.
 _OPPOSITE = 1e-8
@@ -33,6 +33,13 @@ class Swing:
     normal: Floats  # (3,) of the rest plane
     along: Floats  # (3,) in the plane, from root to tip
     side: Floats  # (3,) the side that faces the pole where the chain is at rest; for POLE alone
+    # (3,) what the turned normal is as near to as it can be; for SWING alone. None: the normal at rest.
+    towards: Floats | None = None
+
+    @property
+    def upright(self) -> Floats:
+        """(3,) what the turned normal is as near to as it can be, with SWING."""
+        return self.normal if self.towards is None else self.towards
 
     def rotations(
         self,
@@ -77,7 +84,7 @@ class Swing:
         line = units(points, self.along)
         if self.rule == POLE and poles is not None:
             return norms(crossed(line, units(poles, self.side)))
-        other = self.normal if self.rule == SWING else self.along
+        other = self.upright if self.rule == SWING else self.along
         found: Floats = norms(crossed(line, np.broadcast_to(other, line.shape)))
         if self.rule != SWING:
             found[line @ self.along >= 0.0] = 1.0
@@ -107,8 +114,8 @@ class Swing:
         if self.rule == POLE and poles is not None:
             side, towards, kept = self.side, units(poles, self.side), _applied(shortest, self.side)
         else:
-            side, towards = self.normal, np.broadcast_to(self.normal, line.shape)
-            kept = np.multiply.outer(-np.sign(line @ self.normal), self.along)
+            side, towards = self.normal, np.broadcast_to(self.upright, line.shape)
+            kept = np.multiply.outer(-np.sign(line @ self.upright), self.along)
         lost = norms(crossed(line, towards)) < _OPEN
         towards = np.where(lost[:, None], kept, towards)
         found: Floats = frames(line, towards) @ frames(rest, np.broadcast_to(side, rest.shape)).swapaxes(1, 2)

@@ -14,25 +14,25 @@ from ...bake.keys.clearing import baked_keys
 from ...bake.lengths import Units, length_text
 from ...bake.request import scene_of
 from ...core import IK2DError
-from ...core.words import listed, noted, number_of, say
+from ...core.words import listed, noted, number_of, refusal, say
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import existing_channels
 from ...rig.chain.joints import normal_in_bone
 from ...rig.chain.native_state import acts, is_native
 from ...rig.chain.renames import bones_of, is_other_bone, needed_chain, straighten, unique_name
 from ...ui.settings.adopted import is_adopted
-from ...ui.settings.chain_list import add_chain, drop_chain
+from ...ui.settings.chain_list import add_chain, drop_chain, refuse_drop
 from ...ui.settings.joint_list import sync_joints
 from ..native import remove_native
 from .animation import animation_of, copy_animation, key_steps, levels_of
-from .compare import Apart, compare_each, last_bones_turn, posed_by
+from .compare import Apart, compare_each, last_bones_turn, past_limits, posed_by
 from .course import targets_of
 from .keep import give_back, keep_animation, keep_bones, take
 from .limbs import limbs_meant, limbs_of
 from .muting import why_not_silence
-from .plan import Plan, read_plan
+from .plan import AdoptPlan, read_plan
 from .poses import FEW_FRAMES, MOST_FRAMES, Watched, frames_of, watched
-from .words import in_words, of_bones
+from .words import carried_over, in_words, limits_in_words, of_bones, stiffness_in_words
 
 # Ways to solve a chain of more than two bones, in words. Each has to be nearer to the IK's pose than those
 # before it by a part of the limb, to be chosen.
@@ -53,7 +53,7 @@ class Adoption:
     """Plan of the chains that will replace an armature's IK constraints."""
 
     armature: Object
-    plans: tuple[Plan, ...]
+    plans: tuple[AdoptPlan, ...]
     takers: dict[int, str]  # by the plan's place: the existing chain that takes its constraints
     watched: Watched | None
     notes: tuple[str, ...]  # sentences about constraints that are left alone
@@ -80,17 +80,17 @@ def plan_adoption(
     found = limbs_of(armature, animation_times(scene, [shown[0], shown[-1]]))
     limbs = list(found.limbs) if names is None else limbs_meant(found.limbs, names)
     if not limbs:
-        raise IK2DError(_why_none(armature, names, found.idle))
+        raise IK2DError(_why_none(armature, names, found.idle), ["all"] if names is not None else ())
     limbs, notes = [limb for limb in limbs if limb.bones[-1] not in without], []
     if not limbs:
-        raise IK2DError(say("No limb is ticked; tick one to adopt it"))
+        raise refusal("No limb is ticked; tick one to adopt it")
     targets = targets_of(limbs)
     frames = frames_of(scene, armature, [target for target, _ in targets], most)
     seen = watched(scene, armature, [limb.bones for limb in limbs], targets, frames, progress)
-    plans = []
+    plans: list[AdoptPlan] = []
     for limb in limbs:
         try:
-            plan = in_words(read_plan(limb, seen))
+            plan = in_words(read_plan(limb, seen, plans))
         except IK2DError as error:
             notes.append(say("Left alone: {error}", error=error))
             continue
@@ -128,7 +128,7 @@ def _why_none(armature: Object, names: Sequence[str] | None, idle: int) -> str:
     )
 
 
-def _why_not(plan: Plan) -> str:
+def _why_not(plan: AdoptPlan) -> str:
     """Return why a constraint of a plan cannot be muted; "" if all can."""
     armature = plan.limb.armature
     muted = (armature.pose.bones[bone].constraints[name] for bone, name in plan.muted)
@@ -164,7 +164,7 @@ def _left_alone(idle: int, helpers: int, single: Sequence[str]) -> list[str]:
     return notes
 
 
-def _taker(plan: Plan) -> str:
+def _taker(plan: AdoptPlan) -> str:
     """Return the enabled chain that already has bones of the plan; "" for none."""
     armature = plan.limb.armature
     for chain in armature.ik2d.chains:
@@ -173,32 +173,30 @@ def _taker(plan: Plan) -> str:
     return ""
 
 
-def plan_in_words(adoption: Adoption, i: int, units: Units, carried: str = "") -> list[str]:
-    """Return a line on what the i-th plan carries over, and a line for each thing that it cannot.
-
-    carried: what its chain took over, where that is made.
-    """
+def adopted_in_words(adoption: Adoption, i: int, chain: PropertyGroup, units: Units) -> list[str]:
+    """Return a line on what the chain of the i-th plan has taken over, and a line for each loss."""
     plan = adoption.plans[i]
     if i in adoption.takers:
-        own = of_bones(plan.limb.constraints)
-        return [
-            say(
-                "{taker}: is a chain already, and stays as it is; mutes {own}",
-                taker=adoption.takers[i],
-                own=own,
-            )
-        ]
-    lines = [f"{plan.limb.title}: {carried or '; '.join(plan.carried)}"]
+        return [say("{taker}: {takes}", taker=adoption.takers[i], takes=taken_in_words(plan))]
+    carried, lost = (text.splitlines() for text in (chain.adopted.carried, chain.adopted.lost))
+    return [f"{plan.limb.title}: {'; '.join(carried)}", *lost_in_words(plan, lost, units)]
+
+
+def taken_in_words(plan: AdoptPlan) -> str:
+    """Say that the plan's bones are a chain already, which takes its constraints."""
+    own = of_bones(plan.limb.constraints)
+    return say("is a chain already, and stays as it is; mutes {own}", own=own)
+
+
+def lost_in_words(plan: AdoptPlan, lost: Sequence[str], units: Units) -> list[str]:
+    """Return a line for each thing that a plan's chain has not taken over, and for a target off its plane."""
+    lines = [say("Not carried over: {line}", line=line) for line in lost]
     if plan.off_plane > 0.0:
-        off = length_text(plan.off_plane, units)
-        lines.append(
-            say(
-                "The target leaves the plane, by up to {off} at frame {frame}",
-                off=off,
-                frame=plan.off_plane_frame,
-            )
+        off, frame = length_text(plan.off_plane, units), plan.off_plane_frame
+        lines.insert(
+            0, say("The target leaves the plane, by up to {off} at frame {frame}", off=off, frame=frame)
         )
-    return lines + [say("Not carried over: {line}", line=line) for line in plan.lost]
+    return lines
 
 
 # --- Adopting ----------------------------------------------------------------
@@ -218,42 +216,46 @@ def carry_out(adoption: Adoption, scene: Scene) -> list[str]:
     """Make the planned chains and mute the constraints; return the chains' names. An error undoes all."""
     armature, before = adoption.armature, adoption.armature.ik2d.active_index
     done: list[str] = []
+    batch = max((chain.adopted.batch for chain in armature.ik2d.chains), default=0) + 1
     try:
         for i, plan in enumerate(adoption.plans):
             if i in adoption.takers:
                 _take_all(armature.ik2d.chains[adoption.takers[i]], plan)
                 done.append(adoption.takers[i])
+                armature.ik2d.chains[adoption.takers[i]].adopted.batch = batch
                 continue
             chain = add_chain(armature, plan.name, len(plan.limb.bones))
             chain.name = _name_for(armature, plan)
             done.append(chain.name)
-            chain.adopted.made, chain.adopted.active_index = True, before
+            chain.adopted.made, chain.adopted.active_index, chain.adopted.batch = True, before, batch
             _set_up(armature, chain, plan, scene)
     except Exception:
         for name in reversed(done):
             release(armature, name)
         raise
-    made = [name for i, name in enumerate(done) if i not in adoption.takers]
-    _fit_last_bones(adoption, [i for i in range(len(done)) if i not in adoption.takers], done)
-    _choose_solvers(adoption, [i for i in range(len(done)) if i not in adoption.takers], done)
+    made = [i for i in range(len(done)) if i not in adoption.takers]
+    _fit_last_bones(adoption, made, done)
+    _choose_solvers(adoption, made, done)
+    for i in made:
+        _tell(adoption, i, armature.ik2d.chains[done[i]])
     if made:
-        armature.ik2d.active_index = armature.ik2d.chains.find(made[0])
+        armature.ik2d.active_index = armature.ik2d.chains.find(done[made[0]])
     return done
 
 
-def _name_for(armature: Object, plan: Plan) -> str:
+def _name_for(armature: Object, plan: AdoptPlan) -> str:
     """Return a free name for a plan's chain, the last in the list."""
     taken = {chain.name for chain in armature.ik2d.chains if chain.name != armature.ik2d.chains[-1].name}
     return unique_name(plan.limb.title, taken, is_other_bone(armature, plan.name))
 
 
-def _take_all(chain: PropertyGroup, plan: Plan) -> None:
+def _take_all(chain: PropertyGroup, plan: AdoptPlan) -> None:
     bones = plan.limb.armature.pose.bones
     for bone, constraint in plan.muted:
         take(chain, bone, bones[bone].constraints[constraint])
 
 
-def _set_up(armature: Object, chain: PropertyGroup, plan: Plan, scene: Scene) -> None:
+def _set_up(armature: Object, chain: PropertyGroup, plan: AdoptPlan, scene: Scene) -> None:
     """Set up a new chain as planned."""
     name = chain.name
     keep_bones(chain)
@@ -281,8 +283,6 @@ def _set_up(armature: Object, chain: PropertyGroup, plan: Plan, scene: Scene) ->
     chain.influence = plan.influence
     if plan.tip_offset is not None:
         chain.tip_rotation, chain.tip_angle_offset = 'TARGET', plan.tip_offset
-    chain.adopted.path = chain.path_from_id()
-    chain.adopted.carried, chain.adopted.lost = "\n".join(plan.carried), "\n".join(plan.lost)
     _animate(armature, name, plan, scene)
 
 
@@ -335,13 +335,29 @@ def _choose_solvers(adoption: Adoption, numbers: Sequence[int], names: Sequence[
         chain = armature.ik2d.chains[name]
         _solve_by(chain, _WAYS[best][0])
         if best:
-            chain.adopted.carried += "\n" + say(
+            chain.adopted.carried = say(
                 "solved by {way}, which is nearest to the IK's pose: {apart:.2%} of the limb, not "
                 "{first:.2%}",
                 way=_WAYS[best][1],
                 apart=parts[best],
                 first=parts[0],
             )
+
+
+def _tell(adoption: Adoption, i: int, chain: PropertyGroup) -> None:
+    """Store on the chain of the i-th plan what it has taken over, and what not: limits by its pose."""
+    plan, seen, armature = adoption.plans[i], adoption.watched, adoption.armature
+    bones = plan.limb.bones
+    carried, lost = list[str](), list[str]()
+    if seen is not None:
+        with suppress(IK2DError):  # the comparison will say why
+            before = past_limits(armature, bones, seen)
+            after = posed_by(armature, {chain.name: bones}, seen, fully=True) if before else seen
+            carried, lost = limits_in_words(plan, chain, before, past_limits(armature, bones, after))
+    stiff, free = stiffness_in_words(plan, chain)
+    lost += free
+    lines = [*carried_over(plan, chain, [*carried, *stiff]), *filter(None, [chain.adopted.carried])]
+    chain.adopted.carried, chain.adopted.lost = "\n".join(lines), "\n".join([*plan.lost, *lost])
 
 
 def _solve_by(chain: PropertyGroup, settings: dict[str, Any]) -> None:
@@ -353,7 +369,7 @@ def _solve_by(chain: PropertyGroup, settings: dict[str, Any]) -> None:
             chain.property_unset(name)
 
 
-def _animate(armature: Object, name: str, plan: Plan, scene: Scene) -> None:
+def _animate(armature: Object, name: str, plan: AdoptPlan, scene: Scene) -> None:
     """Key the chain's bend, and copy the animation of the constraint's influence."""
     chain, animation = armature.ik2d.chains[name], armature.animation_data
     levels, holder = levels_of(armature), existing_channels(armature)
@@ -380,12 +396,14 @@ def release(armature: Object, name: str) -> list[str]:
     """Restore the IK constraints that the chain `name` was adopted from, and remove it unless it is older.
 
     Returns a sentence for each thing that is gone, or could not be restored: then the chain stays adopted.
-    Keys of bakes stay. Raises IK2DError for an unknown chain.
+    Keys of bakes stay. Raises IK2DError for an unknown chain, and where keys of others could not follow.
     """
     settings = armature.ik2d
     chain = needed_chain(armature, name)
     made, index = chain.adopted.made, chain.adopted.active_index
     sentences = []
+    if made:
+        refuse_drop(armature, list(settings.chains).index(chain))
     if made and is_native(chain):
         remove_native(armature, chain)
         chain = needed_chain(armature, name)

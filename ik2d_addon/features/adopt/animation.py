@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import bpy
 
 from ...core.words import noted
-from ...rig.animation import actions, keys, versions
+from ...rig.animation import actions, curve_copies, versions
 from ...rig.animation.times import action_time
 from ...rig.animation.value_keys import curve_of, driver_of
 from .limbs import Limb
@@ -80,7 +80,7 @@ def copy_animation(armature: bpy.types.Object, source: str, path: str, group: st
     with ExitStack() as undo:
         holder = actions.channels(armature, undo)
         new = actions.fcurve(holder, path, 0, group, undo)
-        keys.copy_curve(holder.fcurves.find(source), new)
+        curve_copies.copy_curve(holder.fcurves.find(source), new)
         undo.pop_all()
 
 

@@ -14,9 +14,11 @@ from ...core import IK2DError
 from ...core.affine import norms, turned
 from ...core.inputs import Floats
 from ...core.solution import drained
-from ...core.words import say
+from ...core.words import refusal
 from ...rig.animation import keys
 from ...rig.animation.times import animation_times
+from ...rig.chain.bone_limits import ik_ranges
+from ...rig.chain.hands import orientations
 from ...rig.scene.live_pause import live_paused
 from .poses import Watched, watched
 
@@ -32,6 +34,14 @@ class Apart:
     tip_frame: int
     joint: float  # a length in the world, of the joint that is furthest away
     part: float  # that as a part of the limb's length
+
+
+@dataclass(frozen=True)
+class Past:
+    """The furthest that a bone turns past its IK limits and locks."""
+
+    angle: float  # radians; below 0 where it never does
+    frame: int
 
 
 def compare(
@@ -73,14 +83,18 @@ def posed_by(
     chains: dict[str, Sequence[str]],
     before: Watched,
     progress: Callable[[float], None] | None = None,
+    fully: bool = False,
 ) -> Watched:
-    """Return the pose by chains on an earlier pose's frames; arguments and errors as in `compare`."""
+    """Return the pose by chains on an earlier pose's frames; arguments and errors as in `compare`.
+
+    fully: at full influence.
+    """
     scene, frames = scene_of(armature), list(before.frames)
     with live_paused():
         rigs, _ = read_rigs(armature, list(chains), frames)
         every = {rig.name: [float(frame) for frame in frames] for rig in rigs}
         plan = KeyPlan(frames, frames, own=every)
-        solved, *_ = drained(solve_frames(rigs, scene, plan, BakeOptions()))
+        solved, *_ = drained(solve_frames(rigs, scene, plan, BakeOptions(), fully))
         with keys.previewed(armature, animation_times(scene, frames), rotations_of(solved)):
             return watched(scene, armature, list(chains.values()), [], frames, progress)
 
@@ -96,6 +110,44 @@ def last_bones_turn(bone: str, axis: Floats, before: Watched, after: Watched) ->
     across = (axes * np.cross(now, then)).sum(axis=1)
     along = (now * then).sum(axis=1) - (now * axes).sum(axis=1) * (then * axes).sum(axis=1)
     return float(np.angle((along + 1j * across).sum()))
+
+
+# --- Limits -------------------------------------------------------------------
+
+
+def past_limits(armature: bpy.types.Object, bones: Sequence[str], seen: Watched) -> dict[str, Past]:
+    """Return by how much each bone with IK limits or IK locks turns past them, in a pose on some frames."""
+    found = {}
+    for name in bones:
+        bone = armature.pose.bones[name]
+        ranges = ik_ranges(bone)
+        if ranges and bone.bone.use_inherit_rotation:
+            turns = _turns(bone, seen)
+            past = np.max([np.maximum(low - turns[:, i], turns[:, i] - high) for i, (low, high) in ranges], 0)
+            worst = int(np.argmax(past))
+            found[name] = Past(float(past[worst]), seen.frames[worst])
+    return found
+
+
+def _turns(bone: bpy.types.PoseBone, seen: Watched) -> Floats:
+    """Return the turns (frames, 3) of a bone about its own axes, radians, as Blender's IK limits them.
+
+    X and Z are those of the bone's direction, Y that about it.
+    """
+    axes = orientations(seen.poses[bone.name][:, :3, :3])
+    rest = np.array(bone.bone.matrix_local.to_3x3(), np.float64)
+    if bone.parent is not None:
+        above = np.array(bone.parent.bone.matrix_local.to_3x3(), np.float64)
+        rest = orientations(seen.poses[bone.parent.name][:, :3, :3]) @ (above.T @ rest)
+    turn = np.swapaxes(rest, -1, -2) @ axes
+    half = np.sqrt(np.maximum(2.0 * (1.0 + turn[:, 1, 1]), np.finfo(float).tiny))
+    sines = np.stack((turn[:, 2, 1], -turn[:, 0, 1]), axis=1) / half[:, None]
+    x, z = 2.0 * np.arcsin(sines.clip(-1.0, 1.0)).T
+    y = 2.0 * np.arctan2(turn[:, 0, 2] - turn[:, 2, 0], 1.0 + np.trace(turn, axis1=1, axis2=2))
+    return np.stack((x, y, z), axis=1)
+
+
+# --- The pose -----------------------------------------------------------------
 
 
 def _apart(armature: bpy.types.Object, bones: Sequence[str], before: Watched, after: Watched) -> Apart:
@@ -127,12 +179,10 @@ def _refuse_collapsed(bones: Sequence[str], watch: Watched) -> None:
         sizes = np.linalg.norm(watch.poses[bone][:, :3, :3], axis=1).min(axis=1)
         lost = np.flatnonzero(~(sizes > 0.0))
         if len(lost):
-            raise IK2DError(
-                say(
-                    "it leaves bone '{bone}' no orientation at frame {frame}",
-                    bone=bone,
-                    frame=watch.frames[lost[0]],
-                )
+            raise refusal(
+                "it leaves bone '{bone}' no orientation at frame {frame}",
+                bone=bone,
+                frame=watch.frames[lost[0]],
             )
 
 

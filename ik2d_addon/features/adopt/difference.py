@@ -9,10 +9,10 @@ import numpy as np
 from bpy.types import PropertyGroup, Scene
 
 from ...bake import solve
-from ...bake.lengths import Units, length_text
+from ...bake.lengths import Units, rough_length
 from ...core import IK2DError
-from ...core.words import number_of, say
-from .adopt import Adoption, adopted_chains, carry_out, release
+from ...core.words import number_of, once_for_all, say
+from .adopt import Adoption, adopted_chains, carry_out, lost_in_words, release, taken_in_words
 from .compare import Apart, compare_each
 from .poses import Watched
 
@@ -57,7 +57,8 @@ class Difference:
     joint: float  # a length in the world, of the joint that is furthest away
     part: float  # that as a part of the limb's length
     unknown: str  # why it is not known; "" where it is
-    carried: str  # what the chain takes over, in words
+    carried: tuple[str, ...]  # what the chain takes over, in words
+    lost: tuple[str, ...]  # what it does not
 
 
 def differences(adoption: Adoption, scene: Scene) -> dict[str, Difference]:
@@ -79,26 +80,72 @@ def differences(adoption: Adoption, scene: Scene) -> dict[str, Difference]:
 
 def _difference(adopted: PropertyGroup) -> Difference:
     unknown = "" if adopted.joint >= 0.0 else adopted.apart
-    carried = "; ".join(adopted.carried.splitlines())
-    return Difference(adopted.angle, adopted.joint, adopted.part, unknown, carried)
+    carried, lost = (tuple(text.splitlines()) for text in (adopted.carried, adopted.lost))
+    return Difference(adopted.angle, adopted.joint, adopted.part, unknown, carried, lost)
 
 
 def difference_in_words(difference: Difference, units: Units) -> str:
-    """Say how far a chain's pose will be from the IK's."""
+    """Say in a few words how far a chain's pose will be from the IK's."""
     if difference.unknown:
-        return difference.unknown[:1].upper() + difference.unknown[1:]
-    joint, degrees = length_text(difference.joint, units), np.degrees(difference.angle)
-    return say(
-        "Up to {joint} ({part:.1%} of the limb) and {angle:.1f}° from its IK",
-        joint=joint,
-        part=difference.part,
-        angle=degrees,
+        return say("not compared")
+    angle = np.degrees(difference.angle)
+    return say("{joint}, {angle:.1f}° off", joint=rough_length(difference.joint, units), angle=angle)
+
+
+@dataclass(frozen=True)
+class LimbLine:
+    """The line of a limb in the dialog."""
+
+    title: str
+    difference: str  # how far its pose will be from the IK's; "" where it stays as it is
+    is_far: bool
+
+
+@dataclass(frozen=True)
+class DialogText:
+    """All that the dialog says: a line for each limb, and each note once for all that have it."""
+
+    limbs: tuple[LimbLine, ...]
+    lost: tuple[str, ...]  # notes on what is not carried over
+    carried: tuple[str, ...]  # notes on what is
+    notes: tuple[str, ...]
+
+
+def dialog_text(adoption: Adoption, found: dict[str, Difference], units: Units, far: float) -> DialogText:
+    """Return the text of the dialog. found: the differences; those above `far`, a part, are marked."""
+    limbs, lost, carried, notes = [], [], [], [*adoption.notes]
+    for i, plan in enumerate(adoption.plans):
+        title = plan.limb.title
+        if i in adoption.takers:
+            limbs.append(LimbLine(adoption.takers[i], "", False))
+            notes.append(say("{taker}: {takes}", taker=adoption.takers[i], takes=taken_in_words(plan)))
+            continue
+        difference = found.get(plan.name)
+        said = difference_in_words(difference, units) if difference is not None else ""
+        limbs.append(LimbLine(title, said, difference is not None and difference.part > far))
+        own = difference.lost if difference is not None else plan.lost
+        lost += [(title, line) for line in lost_in_words(plan, own, units)]
+        if difference is not None and difference.unknown:
+            lost.append((title, difference.unknown[:1].upper() + difference.unknown[1:]))
+        carried += [(title, line) for line in (difference.carried if difference is not None else ())]
+    return DialogText(tuple(limbs), _once(lost, len(limbs)), _once(carried, len(limbs)), tuple(notes))
+
+
+def _once(told: list[tuple[str, str]], count: int) -> tuple[str, ...]:
+    """Return notes on limbs, each once, after those of `count` limbs that have it where there are several."""
+    return tuple(
+        note
+        if count == 1
+        else say("All: {note}", note=note)
+        if len(names) == count
+        else say("{limbs}: {note}", limbs=", ".join(names), note=note)
+        for names, note in once_for_all(told)
     )
 
 
 def _apart_in_words(apart: Apart, seen: Watched, scene: Scene) -> str:
     count = len(seen.frames)
-    tip, joint = (length_text(each, Units.of(scene)) for each in (apart.tip, apart.joint))
+    tip, joint = (rough_length(each, Units.of(scene)) for each in (apart.tip, apart.joint))
     where = "" if count == 1 else say(" at frame {frame}", frame=apart.angle_frame)
     at = "" if count == 1 else say(" at frame {frame}", frame=apart.tip_frame)
     step = seen.frames[1] - seen.frames[0] if count > 1 else 1

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keep the IK constraints that a chain was adopted from, with its bones' settings, and restore them."""
 
-import re
 from math import isfinite
 
 from bpy.types import Constraint, PoseBone, PropertyGroup
@@ -25,8 +24,6 @@ _KEPT = (
     "lock_rotations_4d",
     "lock_scale",
 )
-# A path to a chain.
-_PATH = re.compile(r'ik2d\.chains\[(\d+|"([^"\\]|\\.)*")\]')
 
 
 # --- Keeping -----------------------------------------------------------------
@@ -89,10 +86,8 @@ def give_back(chain: PropertyGroup, for_good: bool = False) -> list[str]:
         adopted.bones.clear()
         return sentences
     if adopted.made:
-        others = {other.path_from_id() for other in armature.ik2d.chains if other != chain}
-        for path in dict.fromkeys((chain.path_from_id(), adopted.path)):
-            if path == chain.path_from_id() or (path not in others and _PATH.fullmatch(path)):
-                take_away(armature, f"{path}.", adopted.group, adopted.levels.split(), adopted.last_slot)
+        prefix = f"{chain.path_from_id()}."
+        take_away(armature, prefix, adopted.group, adopted.levels.split(), adopted.last_slot)
     chain.property_unset("adopted")
     return sentences
 

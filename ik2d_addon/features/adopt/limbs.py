@@ -49,7 +49,7 @@ class Limb:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundLimbs:
     """The limbs of an armature, and how many IK constraints are left alone."""
 
     limbs: tuple[Limb, ...]
@@ -57,7 +57,7 @@ class Found:
     helpers: int = 0  # Rigify's limbs that only move others' targets
 
 
-def limbs_of(armature: bpy.types.Object, times: Sequence[float]) -> Found:
+def limbs_of(armature: bpy.types.Object, times: Sequence[float]) -> FoundLimbs:
     """Return the limbs that IK moves at some of an action's times.
 
     Bones that two share belong to the one that reaches further down; of two alike, to the first.
@@ -75,7 +75,7 @@ def limbs_of(armature: bpy.types.Object, times: Sequence[float]) -> Found:
                 idle += 1
     limbs = [Limb(armature, bones, _acting_first(armature, each)) for bones, each in grouped.items()]
     main = _followed_alone(limbs)
-    return Found(tuple(_apart(main)), idle, len(limbs) - len(main))
+    return FoundLimbs(tuple(_apart(main)), idle, len(limbs) - len(main))
 
 
 def _reached(bone: bpy.types.PoseBone, constraint: bpy.types.KinematicConstraint) -> tuple[str, ...]:

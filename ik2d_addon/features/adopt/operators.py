@@ -4,6 +4,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import bpy
 from bpy.props import BoolProperty, CollectionProperty
 from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
@@ -15,17 +16,16 @@ from ...rig.chain.readable import unreadable
 from ...rig.chain.renames import bones_of
 from ...ui.context import active_armature, named_chain, shown_chain, why_not_edit
 from ...ui.kept import kept
-from ...ui.operator import ChainOperator, chain_name, tick
+from ...ui.operator import AskingOperator, chain_name, tick
 from ...ui.preferences import is_live_at_once
 from ...ui.registration import registration
-from ...ui.settings.adopted import is_adopted
-from ...ui.text import draw_text, fitting_icon, row_or_column, text_width, wrapped
+from ...ui.settings.adopted import adopted_with, is_adopted
+from ...ui.text import draw_lines, draw_text, fitting_icon, row_or_column
 from .limbs import Limb, limbs_meant, limbs_of
 from .poses import FEW_FRAMES, MOST_FRAMES
 
 if TYPE_CHECKING:  # loaded when it is first used
     from .adopt import Adoption
-    from .difference import Difference
 
 _DIALOG_WIDTH = 520
 # Limbs of several that will be off by more than this part of their length are not ticked at first.
@@ -35,10 +35,12 @@ _FAR = 0.02
 class IK2D_PG_adopted_limb(PropertyGroup):
     """A limb of the dialog, by the name of its last bone."""
 
+    __slots__ = ()
+
     take: BoolProperty(name="Adopt", description="Turn the IK of this limb into a chain", default=True)
 
 
-class IK2D_OT_adopt(ChainOperator, Operator):
+class IK2D_OT_adopt(AskingOperator, Operator):
     """Turn the IK of the selected bones' limbs into chains; Restore Original IK turns it back on"""
 
     bl_idname = "ik2d.adopt"
@@ -53,19 +55,24 @@ class IK2D_OT_adopt(ChainOperator, Operator):
         options={'SKIP_SAVE'},
     )
 
+    show_carried: tick("Taken Over", "Show what the chains take over from the IK")
+
     why_not = staticmethod(why_not_edit)
 
-    def invoke(self, context, _event):
-        from .difference import differences
+    def invoke(self, context, event):
+        if self.question:
+            return super().invoke(context, event)
+        from .difference import dialog_text, differences
 
+        self._by_hand = True
         self.limbs.clear()
         try:
             adoption = self._plan(context, FEW_FRAMES)
             found = differences(adoption, context.scene)
         except IK2DError as error:
-            return self.refuse(error)
-        self._lines = _in_lines(adoption, found, Units.of(context.scene))
-        self._notes = [*adoption.notes, *_looked(adoption)]
+            return self.ask(error)
+        self._text = dialog_text(adoption, found, Units.of(context.scene), _FAR)
+        self._looked = _looked(adoption)
         for plan in adoption.plans:
             limb = self.limbs.add()
             limb.name = plan.name
@@ -74,23 +81,43 @@ class IK2D_OT_adopt(ChainOperator, Operator):
         return context.window_manager.invoke_props_dialog(self, width=_DIALOG_WIDTH)
 
     def draw(self, context):
-        """Draw the plan: for each limb a tick, how far its pose will be, and what is not carried over."""
-        if not hasattr(self, "_lines"):
+        """Draw a line for each limb, how far its pose will be off, and notes once for all that have them."""
+        if not hasattr(self, "_text"):
+            super().draw(context)
             return
-        width = (_DIALOG_WIDTH - 80) * context.preferences.system.ui_scale
-        for limb, lines in zip(self.limbs, self._lines, strict=True):
-            row = self.layout.box().row()
+        text, width = self._text, (_DIALOG_WIDTH - 80) * context.preferences.system.ui_scale
+        column = self.layout.column(align=True)
+        for limb, line in zip(self.limbs, text.limbs, strict=True):
+            row = column.row()
             if len(self.limbs) > 1:
-                column = row.column()
-                column.prop(limb, "take", text="")
-            box = row.column(align=True)
-            for icon, line in lines:
-                _draw_lines(box, context, line, icon, width)
-        for note in self._notes:
-            _draw_lines(self.layout, context, note, 'INFO', width)
+                row.prop(limb, "take", text=line.title, translate=False)
+            else:
+                row.label(text=line.title, translate=False, icon='CON_KINEMATIC')
+            off = row.row()
+            off.alignment = 'RIGHT'
+            off.label(text=line.difference, translate=False, icon='ERROR' if line.is_far else 'NONE')
+        column = self.layout.column(align=True)
+        for note in text.lost:
+            draw_lines(column, context, note, 'ERROR', width)
+        for note in (*text.notes, *self._looked):
+            draw_lines(column, context, note, 'INFO', width)
+        if text.carried:
+            icon = 'TRIA_DOWN' if self.show_carried else 'TRIA_RIGHT'
+            row = self.layout.row()
+            row.alignment = 'LEFT'
+            row.prop(self, "show_carried", icon=icon, emboss=False)
+        for note in text.carried if self.show_carried else ():
+            draw_lines(self.layout, context, note, 'BLANK1', width)
+
+    def execute(self, context):
+        """Adopt; after a question show the plan of what was chosen first."""
+        if not self.question:
+            return super().execute(context)
+        bpy.ops.ik2d.adopt('INVOKE_DEFAULT', **self.given())
+        return {'CANCELLED'}
 
     def work(self, context):
-        from .adopt import carry_out, plan_in_words
+        from .adopt import adopted_in_words, carry_out
         from .difference import compare_adopted
 
         wm = context.window_manager
@@ -106,8 +133,7 @@ class IK2D_OT_adopt(ChainOperator, Operator):
         _make_live(adoption, names)
         units, chains = Units.of(context.scene), adoption.armature.ik2d.chains
         for i, name in enumerate(names):
-            carried = "; ".join(chains[name].adopted.carried.splitlines())
-            first, *rest = plan_in_words(adoption, i, units, carried)
+            first, *rest = adopted_in_words(adoption, i, chains[name], units)
             self.report({'INFO'}, first)
             for line in rest:
                 self.report({'WARNING'}, f"{name}: {line}")
@@ -129,25 +155,6 @@ class IK2D_OT_adopt(ChainOperator, Operator):
             names = None if self.all else selected_bones(armature)
         without = {limb.name for limb in self.limbs if not limb.take}
         return plan_adoption(armature, context.scene, names, most, progress, without)
-
-
-def _in_lines(
-    adoption: "Adoption", found: "dict[str, Difference]", units: Units
-) -> list[list[tuple[str, str]]]:
-    """Return the dialog's lines on each limb, each with its icon."""
-    from .adopt import plan_in_words
-    from .difference import difference_in_words
-
-    limbs = []
-    for i, plan in enumerate(adoption.plans):
-        difference = found.get(plan.name)
-        first, *rest = plan_in_words(adoption, i, units, difference.carried if difference else "")
-        lines = [('CON_KINEMATIC', first)]
-        if difference is not None:
-            icon = 'ERROR' if difference.part > _FAR else 'BLANK1'
-            lines.append((icon, difference_in_words(difference, units)))
-        limbs.append([*lines, *(('ERROR', line) for line in rest)])
-    return limbs
 
 
 def selected_bones(armature: Object) -> list[str]:
@@ -184,20 +191,14 @@ def _looked(adoption: "Adoption") -> list[str]:
     ]
 
 
-def _draw_lines(layout: UILayout, context: Context, text: str, icon: str, width: float) -> None:
-    """Draw a text in lines that fit the dialog's width."""
-    for line in wrapped(text, width, lambda line: text_width(context, line)):
-        layout.label(text=line, translate=False, icon=icon)
-        icon = 'BLANK1'
-
-
-class IK2D_OT_release(ChainOperator, Operator):
-    """Remove this chain and turn the original IK back on"""
+class IK2D_OT_release(AskingOperator, Operator):
+    """Turn the original IK of all limbs that were adopted together back on, and remove their chains"""
 
     bl_idname = "ik2d.release"
     bl_label = "Restore Original IK"
 
-    all: tick("All", "Restore the IK of all adopted chains of the armature, not of the active one alone")
+    all: tick("All", "Restore the IK of all adopted chains of the armature")
+    this_only: tick("This Limb Only", "Restore the IK of the active chain alone")
 
     @staticmethod
     def why_not(context):
@@ -218,8 +219,9 @@ class IK2D_OT_release(ChainOperator, Operator):
                     if chain
                     else say("No chain is active")
                 )
-                raise IK2DError(say("{which}; choose one that was adopted, or restore all", which=which))
-            names = [chain.name]
+                reason = say("{which}; choose one that was adopted, or restore all", which=which)
+                raise IK2DError(reason, ["all"])
+            names = [chain.name] if self.this_only else [one.name for one in adopted_with(chain)]
         sentences = [line for name in reversed(names) for line in release(armature, name)]
         for sentence in sentences:
             self.report({'WARNING'}, sentence)
@@ -240,6 +242,10 @@ def draw_adopt(layout: UILayout, context: Context) -> None:
     chain = shown_chain(context)
     if chain is None or not is_adopted(chain):
         return
+    if len(adopted_with(chain)) > 1:
+        label = say("Restore This Limb Only")
+        icon = fitting_icon(context, label, 'LOOP_BACK', in_box=True)
+        layout.operator("ik2d.release", text=label, translate=False, icon=icon).this_only = True
     adopted, lost = chain.adopted, chain.adopted.lost.splitlines()
     if not (adopted.apart or lost):
         return

@@ -18,7 +18,7 @@ from ...rig.chain.bone_limits import Range, limits_of_bones
 from ...rig.chain.chain import rest_joints
 from ...rig.chain.dependencies import parents, walk
 from ...rig.chain.joints import normal_in_bone, turning_axis
-from ...rig.chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane, reach_of
+from ...rig.chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane, line_of, reach_of, side_at_rest
 from ...rig.scene.bone_constraints import is_active
 from ...rig.scene.record import Target
 from .animation import animation_of
@@ -26,6 +26,7 @@ from .course import Course, bone_in, pole_of, read_course, span, target_of
 from .limbs import Limb, Locks, ik_locks
 from .planes import (
     APART,
+    CUSTOM,
     Bending,
     fixed,
     keeps_plane,
@@ -33,6 +34,8 @@ from .planes import (
     sides_of,
     swinging,
     towards_pole,
+    unbent_normal,
+    unbent_side,
 )
 from .poses import Watched
 
@@ -47,7 +50,7 @@ _TURNING = ('COPY_ROTATION', 'DAMPED_TRACK', 'LOCKED_TRACK', 'TRACK_TO')
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class AdoptPlan:
     """Settings of the chain that replaces an IK constraint, as far as a chain can."""
 
     limb: Limb
@@ -70,8 +73,7 @@ class Plan:
     off_plane_frame: int
     acts: bool  # whether the constraint poses the limb at the current frame
     turning: tuple[tuple[str, str], ...] = ()  # (bone, constraint) that only turned what the IK starts from
-    carried: tuple[str, ...] = ()  # what is carried over, a line each
-    lost: tuple[str, ...] = ()  # what is not, a line each
+    lost: tuple[str, ...] = ()  # settings that a chain cannot carry over, a line each
 
     @property
     def name(self) -> str:
@@ -94,16 +96,30 @@ class Plan:
         return self.plane.follows and len(self.limb.bones) > 2 and self.tip_offset is None
 
     @property
+    def as_settings(self) -> SimpleNamespace:
+        """The settings of its chain that say what plane and side it has at rest."""
+        return SimpleNamespace(
+            name=self.name,
+            tip=self.name,
+            bone_count=len(self.limb.bones),
+            plane=CUSTOM,
+            plane_normal=self.plane.plane.normal,
+            bend='NEGATIVE' if self.sides[0][1] < 0.0 else 'POSITIVE',
+            turn_over=0.0,
+        )
+
+    @property
     def gains(self) -> bool:
         """Whether a chain can do more than the IK did: not where one bone only points at its target."""
         free = not (self.limits or self.weights or any(any(locks) for locks in self.locks.values()))
         return not (len(self.limb.bones) == 1 and self.pole is None and free and self.stretch == 1.0)
 
 
-def read_plan(limb: Limb, watched: Watched) -> Plan:
+def read_plan(limb: Limb, watched: Watched, others: Sequence[AdoptPlan] = ()) -> AdoptPlan:
     """Return the plan of a limb's chain, from its constraint and its bones' pose on the watched frames.
 
-    Its words are still empty. Raises IK2DError if the limb's bones have no plane.
+    others: the plans of other limbs. Its words are still empty. Raises IK2DError if the limb's bones have
+    no plane.
     """
     armature, main = limb.armature, limb.main
     bones = [armature.pose.bones[name] for name in limb.bones]
@@ -112,7 +128,12 @@ def read_plan(limb: Limb, watched: Watched) -> Plan:
     with _locked(bones, locks):
         rest = rest_joints(bones)
         plane, taken = choose_plane(SimpleNamespace(name=limb.bones[-1]), 'AUTO', bones, rest)
-        bending, is_own = fixed(rest, plane, course.spans(), watched.frames, taken in (FIRST_X, FIRST_Z))
+        planned = [plan.as_settings for plan in others]
+        spans = course.spans()
+        normal = unbent_normal(bones, rest, spans, planned)
+        if normal is not None and taken in (FIRST_X, FIRST_Z):
+            plane, spans = Plane.facing(rest, normal, along=line_of(rest)), np.zeros_like(spans)
+        bending, is_own = fixed(rest, plane, spans, watched.frames, taken in (FIRST_X, FIRST_Z))
         if _can_follow(bones, locks) and (
             main.pole_target or not keeps_plane(course, bending.plane, reach_of(rest))
         ):
@@ -125,8 +146,14 @@ def read_plan(limb: Limb, watched: Watched) -> Plan:
     tip_offset = None if stretches else _tip_offset(main, bones, bending.plane, askew)
     if tip_offset is not None and not bending.follows:  # the side is that of the bones before the last
         bending = replace(bending, sides=_sides_before_last(rest, course, bending.plane))
+    elif side_at_rest(bending.plane, rest) < 0.0:
+        bending = replace(bending, sides=tuple((frame, -side) for frame, side in bending.sides))
+    if bending.choice != POLE:
+        bending = _unbent(
+            bones[: len(bones) - (tip_offset is not None)], rest, course, bending, limits, planned
+        )
     off = (0.0, watched.frames[0]) if bending.follows else off_plane(bending.plane, course, reach_of(rest))
-    return Plan(
+    return AdoptPlan(
         limb=limb,
         target=target_of(limb)[0],
         subtarget=target_of(limb)[1],
@@ -185,6 +212,23 @@ def _hangs_on(pole: Target | None, limb: Limb) -> bool:
     return pole is not None and any(
         ob == limb.armature and name in limb.bones for ob, name in walk([pole], parents)
     )
+
+
+def _unbent(
+    bones: Sequence[bpy.types.PoseBone],
+    rest: Floats,
+    course: Course,
+    bending: Bending,
+    limits: dict[str, Range],
+    planned: Sequence[SimpleNamespace],
+) -> Bending:
+    """Return the bending with the side of bones that neither rest nor IK bends; others as they are."""
+    count = len(bones)
+    normal = unbent_normal(bones, rest[: count + 1], course.spans(count), planned)
+    if normal is None:
+        return bending
+    side = unbent_side([bone.name for bone in bones], bending.plane, normal, limits)
+    return replace(bending, sides=((course.frames[0], side),))
 
 
 def _sides_before_last(rest: Floats, course: Course, plane: Plane) -> tuple[tuple[int, float], ...]:

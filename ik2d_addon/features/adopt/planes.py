@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
@@ -11,8 +12,10 @@ from ...core import Plane
 from ...core.affine import norms
 from ...core.inputs import Floats, wrapped
 from ...core.swing import ARC, POLE, SWING, Swing
+from ...rig.chain.bone_limits import Range
 from ...rig.chain.planes import line_of, reach_of
 from ...rig.pose.pole_angle import angle_to_side
+from ...rig.pose.straight_plane import straight_normal
 from .course import STRAIGHT, Course, along_of, own_pose, span, spins
 
 # The choices of `plane` that stay as they are in rest.
@@ -26,6 +29,11 @@ _IN_PLANE = 1e-5
 _KEEPS, _MOVES = 1e-3, 0.05
 # Sums of weights below this part of the reach's square say nothing of a pole's angle.
 _SAYS = 1e-3
+# Spans below this part of the reach's square are no bend of a straight limb: two bones turn by 2 degrees,
+# as Blender's IK has them drift where it finds no side.
+_UNBENT = 0.01
+# Below this cosine the normals of two planes have no side in common.
+_CLEAR_SIDE = 0.1
 # A pole angle within this (radians) of the constraint's is the same.
 _SAME_ANGLE = np.radians(0.05)
 
@@ -36,7 +44,7 @@ class Bending:
 
     choice: str  # of `plane`: 'AUTO', 'CUSTOM', 'SWING', 'POLE' or 'ARC'
     plane: Plane  # in rest
-    sides: tuple[tuple[int, float], ...]  # (frame, +1.0 or -1.0): the bend side from that frame on
+    sides: tuple[tuple[int, float], ...]  # (frame, +1.0 or -1.0): the side from that frame on
     normal: Floats | None = None  # (3,) that the chain needs to be told; None where it finds it
     pole_angle: float = 0.0  # radians
 
@@ -60,6 +68,32 @@ def fixed(
     is_told = is_told or own is not None
     bending = Bending(CUSTOM if is_told else AUTO, plane, sides, plane.normal if is_told else None)
     return bending, own is not None
+
+
+def unbent_normal(
+    bones: Sequence[bpy.types.PoseBone], rest: Floats, spans: Floats, planned: Sequence[Any]
+) -> Floats | None:
+    """Return the normal (3,) of Add Chain's plane for bones that neither rest nor IK bends; else None.
+
+    To its positive side they are to bend. rest: (n + 1, 3) joints. spans: (frames, 3). planned: settings of
+    the chains of other limbs.
+    """
+    bent = bool((norms(spans) > _UNBENT * reach_of(rest) ** 2).any())
+    if bent or len(bones) < 2 or not Plane.is_straight(rest):
+        return None
+    return straight_normal(bones[0].id_data, bones, planned=planned)
+
+
+def unbent_side(bones: Sequence[str], plane: Plane, normal: Floats, limits: dict[str, Range]) -> float:
+    """Return the side, +1.0 or -1.0 about a plane's normal, that straight bones are to bend to.
+
+    The one that their limits allow, where these forbid the other; else that of a normal (3,) of Add Chain.
+    """
+    ranges = [limits[name] for name in bones[1:] if name in limits]
+    for side, ends in ((1.0, [high for _, high in ranges]), (-1.0, [-low for low, _ in ranges])):
+        if ranges and max(ends) <= APART:
+            return -side
+    return -1.0 if plane.normal @ normal < -_CLEAR_SIDE else 1.0
 
 
 def keeps_plane(course: Course, plane: Plane, reach: float) -> bool:

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a chain takes over from an IK constraint, and what it cannot, in words."""
+"""What a chain takes over from an IK constraint, and what it cannot, in words.
+
+What it cannot is known of the plan. What it has taken over is read from the chain that was made, and its
+limits from the pose that it gives.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -7,28 +11,35 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ...core.swing import ARC, SWING
-from ...core.words import listed, number_of, say
+from ...core.swing import ARC, POLE, SWING
+from ...core.words import listed, noted, number_of, say
 from ...rig.animation.value_keys import curve_of
-from ...rig.chain.bone_limits import limits_elsewhere
-from ...rig.chain.joints import normal_in_bone
+from ...rig.chain.bone_limits import has_limits, limits_elsewhere
+from ...rig.chain.chain import reading
+from ...rig.chain.joints import normal_in_bone, turning_axis
 from ...rig.scene.bone_constraints import is_active
 from .animation import animation_of
+from .compare import Past
 from .limbs import ik_locks
-from .plan import Plan
+from .plan import AdoptPlan
 from .planes import APART
 
 # Constraints that a chain takes as limits, or that neither turn nor move a bone.
 _CARRIED = ('LIMIT_ROTATION', 'LIMIT_SCALE', 'MAINTAIN_VOLUME')
 
+# So many IK locks leave a bone one axis.
+_HINGE = 2
+# So many bones share a bend by their flexibility.
+_SHARING = 3
 
-def in_words(plan: Plan) -> Plan:
-    """Return a plan with its lines on what is carried over, and what is not."""
+
+def in_words(plan: AdoptPlan) -> AdoptPlan:
+    """Return a plan with its lines on what is not carried over."""
     bones = [plan.limb.armature.pose.bones[name] for name in plan.limb.bones]
     lost = [*_lost_settings(plan, bones, plan.course.frames), *_lost_limits(plan, bones)]
     if not plan.plane.follows:
         lost += _turned_out(plan)
-    return replace(plan, carried=tuple(_carried_over(plan)), lost=tuple(lost))
+    return replace(plan, lost=tuple(lost))
 
 
 def of_bones(constraints: Iterable[tuple[str, str]]) -> str:
@@ -38,10 +49,13 @@ def of_bones(constraints: Iterable[tuple[str, str]]) -> str:
     )
 
 
-def _carried_over(plan: Plan) -> Iterator[str]:
-    """Yield a line for each thing that a chain takes over."""
+def carried_over(plan: AdoptPlan, chain: bpy.types.PropertyGroup, measured: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each thing that the chain of a plan has taken over.
+
+    measured: the lines on its limits and its stiffness.
+    """
     limb, main = plan.limb, plan.limb.main
-    follows = plan.subtarget or plan.target.name
+    follows = chain.subtarget or chain.target.name
     yield say(
         "{count} ({bones}) to '{target}'",
         count=number_of(len(limb.bones), "bone"),
@@ -50,39 +64,29 @@ def _carried_over(plan: Plan) -> Iterator[str]:
     )
     if limb.cut:
         yield say("it begins below '{cut}', which another chain moves", cut=limb.cut)
-    if main.pole_target is not None:
-        yield from _pole(plan, main.pole_subtarget or main.pole_target.name)
-    elif plan.plane.choice == SWING:
+    if chain.plane == SWING:
         yield say("its plane swings with the target")
-    elif plan.plane.choice == ARC:
+    elif chain.plane == ARC:
         yield say("it turns the shortest way to its target")
+    elif main.pole_target is not None:
+        yield from _pole(chain, main)
     if len(plan.sides) > 1:
         yield say(
             "the side that it bends to, keyed: it changes {times}",
             times=number_of(len(plan.sides) - 1, "time"),
         )
-    if plan.limits:
-        yield say("limits of {names}", names=listed(plan.limits))
-    locks = {name: sum(ik_locks(limb.armature.pose.bones[name])) for name in limb.bones}
-    hinges = [name for name, count in locks.items() if count == 2]
-    held = [name for name, count in locks.items() if count == 3]
-    if held:
-        yield say("IK locks that hold {names}", names=listed(held))
-    if hinges:
-        yield say("IK locks of {names} as hinges", names=listed(hinges))
-    if plan.weights:
-        yield say("stiffness of {names} as weights", names=listed(plan.weights))
-    if plan.tip_offset is not None:
+    yield from measured
+    if chain.tip_rotation == 'TARGET':
         yield say("its target's rotation in the plane as the angle of the last bone")
     kind = animation_of(limb, "influence")
-    if "strips" not in kind and (kind or plan.influence < 1.0):
+    if "strips" not in kind and (kind or chain.influence < 1.0):
         yield say(
-            "the influence{part}", part=say(", {kind}", kind=kind) if kind else f" {plan.influence:.3g}"
+            "the influence{part}", part=say(", {kind}", kind=kind) if kind else f" {chain.influence:.3g}"
         )
-    if plan.stretch > 1.0:
+    if chain.stretch > 1.0:
         yield say(
             "stretch, as far as it takes{part}",
-            part=say(", by the last bone alone") if plan.stretches_last else "",
+            part=say(", by the last bone alone") if chain.stretch_bones == 'LAST' else "",
         )
     if limb.idle:
         own = of_bones(limb.idle)
@@ -92,13 +96,14 @@ def _carried_over(plan: Plan) -> Iterator[str]:
         yield say("it also mutes {own}, which acted before the IK", own=own)
 
 
-def _pole(plan: Plan, pole: str) -> Iterator[str]:
-    if plan.pole is None:
+def _pole(chain: bpy.types.PropertyGroup, main: bpy.types.KinematicConstraint) -> Iterator[str]:
+    pole = main.pole_subtarget or main.pole_target.name
+    if chain.plane != POLE:
         yield say("the pole '{pole}' as the side that it bends to", pole=pole)
-    elif plan.plane.pole_angle == plan.limb.main.pole_angle:
+    elif chain.pole_angle == main.pole_angle:
         yield say("the pole '{pole}' with its angle", pole=pole)
     else:
-        degrees = np.degrees(plan.plane.pole_angle)
+        degrees = np.degrees(chain.pole_angle)
         yield say(
             "the pole '{pole}', at an angle of {angle:.1f}°, as the bones' own turns have it",
             pole=pole,
@@ -106,7 +111,79 @@ def _pole(plan: Plan, pole: str) -> Iterator[str]:
         )
 
 
-def _lost_settings(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Sequence[float]) -> Iterator[str]:
+def stiffness_in_words(plan: AdoptPlan, chain: bpy.types.PropertyGroup) -> tuple[list[str], list[str]]:
+    """Return the line on the stiffness that a chain has taken over, and that on what it has not, if any.
+
+    Of two bones it says nothing: the plane leaves them no choice, in Blender's IK as well.
+    """
+    weighed = _weighed(chain)
+    kept = [name for name in plan.weights if name in weighed]
+    lost = [name for name in plan.weights if weighed and name not in weighed]
+    return (
+        [say("stiffness of {names} as flexibility", names=listed(kept))] if kept else [],
+        [say("stiffness of {names}, which turns freely", names=listed(lost))] if lost else [],
+    )
+
+
+def _weighed(chain: bpy.types.PropertyGroup) -> Sequence[str]:
+    """Return the bones of a chain whose flexibility its solver takes into account."""
+    rig = reading(chain.id_data, chain)
+    if isinstance(rig, str):
+        return ()
+    bending = rig.bones if rig.tip_angle is None else rig.bones[:-1]
+    if len(bending) < _SHARING or rig.solver not in ('EVEN', 'CCD'):
+        return ()
+    return bending[1:] if rig.solver == 'EVEN' and rig.root_turns_freely else bending
+
+
+def limits_in_words(
+    plan: AdoptPlan, chain: bpy.types.PropertyGroup, before: dict[str, Past], after: dict[str, Past]
+) -> tuple[list[str], list[str]]:
+    """Return a line for each kind of limit that a chain keeps, and for each bone whose limits it does not.
+
+    before, after: how far the IK, and the chain, turn bones past their limits.
+    """
+    limited, held, hinges, lost = list[str](), list[str](), list[str](), list[str]()
+    for bone in (plan.limb.armature.pose.bones[name] for name in plan.limb.bones):
+        locks, name = sum(ik_locks(bone)), bone.name
+        stays = turning_axis(bone, normal_in_bone(plan.plane.plane, bone)) is None
+        if locks == _HINGE and stays:
+            lost.append(say("turns of '{bone}' about the axis that its IK locks leave", bone=name))
+            continue
+        is_limited = has_limits(bone) and chain.joints[name].use_limit
+        is_held = locks > _HINGE or not has_limits(bone) and chain.joints[name].use_limit
+        past = after.get(name)
+        if past is None or past.angle <= APART:
+            for found, names in ((is_limited, limited), (is_held, held), (locks == _HINGE, hinges)):
+                names += [name] if found else []
+        elif is_limited or is_held or locks == _HINGE or before[name].angle <= APART:
+            if name not in plan.slanted:
+                lost.append(_past_in_words(plan, bone, past))
+    lines = (
+        (limited, noted("limits of {names}")),
+        (held, noted("IK locks that hold {names}")),
+        (hinges, noted("IK locks of {names} as hinges")),
+    )
+    return [say(words, names=listed(names)) for names, words in lines if names], lost
+
+
+def _past_in_words(plan: AdoptPlan, bone: bpy.types.PoseBone, past: Past) -> str:
+    what = noted("limits of '{bone}'") if has_limits(bone) else noted("IK locks of '{bone}'")
+    why = noted("it turns further")
+    if plan.plane.follows and bone.name == plan.limb.bones[0]:
+        why = noted("it turns with its plane, so they hold in the plane alone")
+    return say(
+        "{what}, by up to {angle:.1f}° at frame {frame}: {why}",
+        what=say(what, bone=bone.name),
+        angle=np.degrees(past.angle),
+        frame=past.frame,
+        why=why,
+    )
+
+
+def _lost_settings(
+    plan: AdoptPlan, bones: Sequence[bpy.types.PoseBone], times: Sequence[float]
+) -> Iterator[str]:
     """Yield a line for each setting of an IK constraint, or of its bones, that a chain cannot take over."""
     main = plan.limb.main
     if plan.pole is not None and animation_of(plan.limb, "pole_angle"):
@@ -147,7 +224,7 @@ def _lost_settings(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Seque
         yield say("the other targets that its bones have IK constraints to")
 
 
-def _others(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Sequence[float]) -> list[str]:
+def _others(plan: AdoptPlan, bones: Sequence[bpy.types.PoseBone], times: Sequence[float]) -> list[str]:
     """Return the other constraints that act on the bones, without limits: "'Child Of' of 'thigh'"."""
     return [
         say("'{constraint}' of '{bone}'", constraint=constraint.name, bone=bone.name)
@@ -159,7 +236,7 @@ def _others(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Sequence[flo
     ]
 
 
-def _lost_limits(plan: Plan, bones: Sequence[bpy.types.PoseBone]) -> Iterator[str]:
+def _lost_limits(plan: AdoptPlan, bones: Sequence[bpy.types.PoseBone]) -> Iterator[str]:
     """Yield a line for limits that a chain cannot take over."""
     if plan.slanted:
         yield say(
@@ -171,7 +248,7 @@ def _lost_limits(plan: Plan, bones: Sequence[bpy.types.PoseBone]) -> Iterator[st
         yield say("the Limit Rotation of {names}, which is not in Local Space", names=listed(elsewhere))
 
 
-def _turned_out(plan: Plan) -> Iterator[str]:
+def _turned_out(plan: AdoptPlan) -> Iterator[str]:
     """Yield a line if the IK turned the limb out of the chain's plane."""
     plane, frames = plan.plane.plane, plan.course.frames
     root = plan.limb.armature.pose.bones[plan.limb.bones[0]]
@@ -180,20 +257,16 @@ def _turned_out(plan: Plan) -> Iterator[str]:
     angles = np.arctan2(across, axes @ plane.normal)
     worst = int(np.argmax(angles))
     if angles[worst] > np.pi - APART:
-        yield (
-            say(
-                "half a turn of the bones about themselves, as at frame {frame}: the chain bends "
-                "them to the other side as they are",
-                frame=frames[worst],
-            )
+        yield say(
+            "half a turn of the bones about themselves, as at frame {frame}: the chain bends "
+            "them to the other side as they are",
+            frame=frames[worst],
         )
     elif angles[worst] > APART:
-        yield (
-            say(
-                "turns out of its plane, by up to {angle:.1f}° at frame {frame}: the chain stays in it",
-                angle=np.degrees(angles[worst]),
-                frame=frames[worst],
-            )
+        yield say(
+            "turns out of its plane, by up to {angle:.1f}° at frame {frame}: the chain stays in it",
+            angle=np.degrees(angles[worst]),
+            frame=frames[worst],
         )
 
 

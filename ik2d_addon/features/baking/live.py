@@ -2,12 +2,13 @@
 """The Live toggle and status of a chain in the list and the sidebar, and their operators."""
 
 import bpy
-from bpy.types import Context, Menu, Operator, PropertyGroup, UILayout
+from bpy.types import Context, Menu, Object, Operator, PropertyGroup, UILayout
 
-from ...core.words import say
+from ...bake.causes import FK
+from ...core.words import listed, say
 from ...rig.chain.native_state import acts, is_native
-from ...rig.chain.renames import with_settings
-from ...ui.context import shown_chain, why_no_chain
+from ...rig.chain.paths.owners import with_settings
+from ...ui.context import active_armature, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator
 from ...ui.registration import registration
 from ...ui.text import draw_text, fitting_icon
@@ -36,8 +37,12 @@ def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem:
             say("On drivers, which follow the target") if acts(chain) else say("On drivers, muted by a bake")
         )
         draw_text(column.box(), context, words, 'DRIVER')
+    elif chain.was_live and not chain.live:
+        draw_text(column.box(), context, say("Baked: Live is off"), 'INFO')
+        column.operator("ik2d.live_again", icon='PLAY')
     elif (said := chain.live_status) and not (problem and chain.live):
-        draw_text(column.box(), context, said, 'CHECKMARK' if chain.live_reached else 'ERROR')
+        icon = 'CHECKMARK' if chain.live_reached else 'INFO' if said == say(FK) else 'ERROR'
+        draw_text(column.box(), context, said, icon)
     if chain.live and has_memory(chain):
         label = IK2D_OT_solve_with_even.bl_label
         column.operator("ik2d.solve_with_even", icon=fitting_icon(context, label, 'CON_KINEMATIC'))
@@ -77,6 +82,36 @@ class IK2D_OT_solve_with_even(ChainOperator, Operator):
         )
 
 
+def can_be_live(armature: Object) -> list[PropertyGroup]:
+    """Return the chains where a bake has turned Live off; without any, those baked ones that can be live."""
+    chains = armature.ik2d.chains
+    baked = [
+        chain
+        for chain in chains
+        if chain.enabled and chain.last_bake and not (chain.live or is_native(chain) or has_memory(chain))
+    ]
+    return [chain for chain in chains if chain.was_live] or baked
+
+
+class IK2D_OT_live_again(ChainOperator, Operator):
+    """Have the chains follow their targets live, where a bake has turned that off; their baked keys stay"""
+
+    bl_idname = "ik2d.live_again"
+    bl_label = "Turn Live On"
+
+    @staticmethod
+    def why_not(context):
+        if reason := why_no_chain(context):
+            return reason
+        return "" if can_be_live(active_armature(context)) else say("No bake has turned Live off")
+
+    def work(self, context):
+        chains = can_be_live(active_armature(context))
+        for chain in chains:
+            chain.live = True
+        return say("Live is on again for {names}", names=listed(chain.name for chain in chains))
+
+
 class IK2D_OT_lock_interface(ChainOperator, Operator):
     """Lock Blender's interface while it renders: live chains that move meanwhile may crash it"""
 
@@ -92,7 +127,7 @@ class IK2D_OT_lock_interface(ChainOperator, Operator):
         context.scene.render.use_lock_interface = True
 
 
-classes = (IK2D_OT_solve_with_even, IK2D_OT_lock_interface)
+classes = (IK2D_OT_solve_with_even, IK2D_OT_live_again, IK2D_OT_lock_interface)
 _register_classes, _unregister_classes = registration(classes)
 
 

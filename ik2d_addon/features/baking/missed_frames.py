@@ -8,7 +8,7 @@ from bpy.types import Context, Operator, PropertyGroup, Scene
 
 from ...bake.request import FRAMES
 from ...core import IK2DError
-from ...core.words import number_of, say
+from ...core.words import number_of, refusal, say
 from ...ui.context import active_armature, named_chain, shown_chain
 from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
@@ -79,7 +79,7 @@ def _missed_chain(context: Context, name: str) -> PropertyGroup:
     for chain in wanted:
         if chain is not None and chain.missed_frames:
             return chain
-    raise IK2DError(say("The last bake of chain '{name}' missed no frame", name=name))
+    raise refusal("The last bake of chain '{name}' missed no frame", name=name)
 
 
 class _MissedFrames(ChainOperator):

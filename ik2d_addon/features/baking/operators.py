@@ -7,14 +7,23 @@ from bpy.props import IntProperty
 from bpy.types import Context, Object, Operator, Scene
 
 from ...bake import BakeReport, bake_steps, solve
-from ...bake.keys.clearing import all_bones, baked_keys, chains_to_clear, clear, locked_channels
+from ...bake.causes import unmoved_words
+from ...bake.keys.clearing import (
+    all_bones,
+    baked_keys,
+    chains_to_clear,
+    clear_bakes,
+    hand_made_keys,
+    locked_channels,
+)
+from ...bake.motionless import may_move
 from ...bake.request import chosen_options, chosen_range
 from ...core import IK2DError
 from ...core.words import listed, noted, say
 from ...rig.animation.key_faults import notes_before
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import select_bone
-from ...rig.chain.renames import with_settings
+from ...rig.chain.paths.owners import with_settings
 from ...ui.context import active_armature, why_not_edit, why_not_solve
 from ...ui.kept import kept
 from ...ui.operator import ChainOperator, chain_name, frame_number, tick
@@ -60,6 +69,39 @@ def frozen_motion_notes(armature: Object, scene: Scene) -> list[str]:
     bones = all_bones(chain for chain in armature.ik2d.chains if chain.enabled)
     start, end, _ = chosen_range(armature, scene)
     return notes_before(armature, bones, animation_times(scene, [start, end])) if bones else []
+
+
+def replaced_by_bake(armature: Object, scene: Scene, chain: str = "") -> str:
+    """Return which keys made by hand a bake of a chain, or of all enabled ones, replaces; "" for none."""
+    settings = armature.ik2d
+    start, end, _ = chosen_range(armature, scene)
+    version = [
+        (one.name, one.enabled, one.tip, one.bone_count, one.hand_rotation, one.foot.is_added)
+        for one in settings.chains
+    ]
+
+    def answer() -> str:
+        chains = [one for one in settings.chains if (one.name == chain if chain else one.enabled)]
+        replaced = hand_made_keys(armature, scene, chains, start, end, settings.single_axis)
+        if not replaced.keys:
+            return ""
+        return say("Bake replaces {keys}; Clear Bake gives them back", keys=replaced.words)
+
+    asked = (version, start, end, chain, settings.single_axis, scene.session_uid)
+    return str(kept(armature, "replaced_by_bake", asked, answer, with_targets=False))
+
+
+def unmoved_by_bake(armature: Object, chain: str = "") -> str:
+    """Return which of the chains that a bake takes have targets that do not move; "" for none."""
+    settings = armature.ik2d
+    version = [(one.name, one.enabled, one.foot.is_added, one.plane) for one in settings.chains]
+
+    def answer() -> str:
+        chains = [one for one in settings.chains if (one.name == chain if chain else one.enabled)]
+        still = [one.name for one in chains if one.target is not None and not may_move(one)]
+        return unmoved_words(still) if still else ""
+
+    return str(kept(armature, "unmoved_by_bake", (version, chain), answer, with_targets=True))
 
 
 def has_baked_keys(armature: Object) -> bool:
@@ -142,13 +184,13 @@ class IK2D_OT_bake(_OfChain, SlicedOperator, Operator):
         for armature, part in zip(self._armatures, result.by_armature, strict=True):
             store_bake(armature, part, context.scene)
             select_baked(armature, part)
-        self.tell(result.sentence(), result.warnings, result.all_reached)
+        self.tell(result.sentence(), result.warnings, result.is_good)
 
 
 class IK2D_OT_clear_bake(_OfChain, Operator):
-    """Remove the keys that bakes made of all enabled chains; keys made by hand stay"""
+    """Remove the keys that bakes made of all enabled chains, and give back the keys that they replaced"""
 
-    of_one = noted("Remove the keys that bakes made of the chain '{chain}' alone; keys made by hand stay")
+    of_one = noted("Remove the keys that bakes made of the chain '{chain}' alone, and give back the others")
 
     bl_idname = "ik2d.clear_bake"
     bl_label = "Clear Bake"
@@ -174,8 +216,8 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
         frames = self._frames(armature)
         bones = all_bones(chains_to_clear(armature, self.chain))
         locked = locked_channels(armature, bones)
-        removed = clear(armature, self.chain, *frames)
-        if not removed:
+        given = clear_bakes(armature, self.chain, *frames)
+        if not given.any:
             raise IK2DError(say("There are no baked keys to clear") + say(" in this range") * any(frames))
         if locked:
             self.report(
@@ -188,7 +230,9 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
             )
         start = "" if frames[0] is None else say(" from frame {frame}", frame=frames[0])
         end = "" if frames[1] is None else say(" to frame {frame}", frame=frames[1])
-        return say("Removed {count} baked keys{start}{end}", count=removed, start=start, end=end)
+        for sentence in given.lost:
+            self.report({'WARNING'}, sentence)
+        return given.sentence(noted("baked"), start + end)
 
     def _frames(self, armature: Object) -> list[int | None]:
         """Return the first and last frame to clear: the caller's, the rig's Custom Range, or None twice."""

@@ -9,12 +9,16 @@ from ...core.words import say
 from ...ui.context import active_armature, shown_chain
 from ...ui.registration import registration
 from ...ui.sidebar import RigSidebar
-from ...ui.text import draw_text, field, fitting_icon, row_or_column
-from .operators import frozen_motion_notes, other_selected
-from .results import bake_is_stale, has_results, solve_is_stale
+from ...ui.text import draw_text, field, fitting, fitting_icon, row_or_column
+from .before import shows_before
+from .live import can_be_live
+from .operators import frozen_motion_notes, other_selected, replaced_by_bake, unmoved_by_bake
+from .results import bake_is_stale, has_results, solve_is_stale, warnings_once
 
 # Rows for chains that missed their target; the others are only counted.
 _MISSED_ROWS = 4
+# The part of the width that Live has next to Bake Again.
+_LIVE = 0.35
 
 
 class IK2D_PT_bake(RigSidebar, Panel):
@@ -28,30 +32,26 @@ class IK2D_PT_bake(RigSidebar, Panel):
         layout, armature = self.layout, active_armature(context)
         layout.use_property_split = True
         layout.use_property_decorate = False
+        stale = bake_is_stale(armature, context.scene) if has_results(armature) else ""
         self._draw_range(layout.column(), context, armature.ik2d)
-        self._draw_buttons(layout.column(align=True), context, armature)
-        if has_results(armature):
-            draw_results(layout.column(), context, armature)
+        self._draw_buttons(layout.column(align=True), context, armature, stale)
+        draw_results(layout, context, armature, stale)
+        chain = _chain_to_bake(context, armature.ik2d)
+        for note in (replaced_by_bake(armature, context.scene, chain), unmoved_by_bake(armature, chain)):
+            if note and note not in armature.ik2d.last_bake:
+                draw_text(layout.column(), context, note, 'INFO')
         for note in frozen_motion_notes(armature, context.scene):
             draw_text(layout.box(), context, note, 'INFO')
 
-    @staticmethod
-    def _draw_buttons(column: UILayout, context: Context, armature: Object) -> None:
+    @classmethod
+    def _draw_buttons(cls, column: UILayout, context: Context, armature: Object, stale: str) -> None:
         """Draw the Bake button, with a choice between all chains and the active one, and Clear Bake."""
         settings, chain = armature.ik2d, shown_chain(context)
-        several = len(settings.chains) > 1 and chain is not None
-        if several:
+        if chain is not None and len(settings.chains) > 1:
             row = column.row(align=True)
             row.use_property_split = False
             row.prop(settings, "chains_to_bake", expand=True)
-        button = column.column(align=True)
-        button.scale_y = 1.5
-        active = several and settings.chains_to_bake == 'ACTIVE'
-        first, last, _step = chosen_range(armature, context.scene)
-        label = say("Bake {first} to {last}", first=first, last=last)
-        button.operator(
-            "ik2d.bake", text=label, translate=False, icon=fitting_icon(context, label, 'KEY_HLT')
-        ).chain = chain.name if active else ""
+        cls._draw_bake(column, context, armature, stale)
         if other_selected(context):
             row = column.row()
             row.use_property_split = False
@@ -60,6 +60,31 @@ class IK2D_PT_bake(RigSidebar, Panel):
         column.operator(
             "ik2d.clear_bake", text=label, translate=False, icon=fitting_icon(context, label, 'X')
         )
+        if shows_before(armature):
+            label = say("Back to the Baked Action")
+            icon = fitting_icon(context, label, 'LOOP_BACK')
+            column.operator("ik2d.show_before", text=label, translate=False, icon=icon)
+
+    @staticmethod
+    def _draw_bake(column: UILayout, context: Context, armature: Object, stale: str) -> None:
+        """Draw the Bake button; with a bake that is out of date Bake Again, and Live next to it."""
+        first, last, _step = chosen_range(armature, context.scene)
+        row = column.row(align=True)
+        row.scale_y = 1.5
+        label = say("Bake {first} to {last}", first=first, last=last)
+        icon = fitting_icon(context, label, 'KEY_HLT')
+        live = row
+        if stale:
+            again = say("Bake Again {first} to {last}", first=first, last=last)
+            label = fitting(context, [again, say("Bake Again")], left=_LIVE)
+            icon = 'NONE'
+            if can_be_live(armature):
+                parts = row.split(factor=1.0 - _LIVE, align=True)
+                row, live = parts.row(align=True), parts.row(align=True)
+        button = row.operator("ik2d.bake", text=label, translate=False, icon=icon)
+        button.chain = _chain_to_bake(context, armature.ik2d)
+        if live != row:
+            live.operator("ik2d.live_again", text=say("Live"), translate=False, icon='PLAY')
 
     @staticmethod
     def _draw_range(column: UILayout, context: Context, settings: PropertyGroup) -> None:
@@ -93,6 +118,13 @@ class IK2D_PT_bake_options(RigSidebar, Panel):
         field(layout.column(), context, settings, "verify")
 
 
+def _chain_to_bake(context: Context, settings: PropertyGroup) -> str:
+    """Return the name of the only chain that the Bake button bakes; "" for all."""
+    chain = shown_chain(context)
+    alone = chain is not None and len(settings.chains) > 1 and settings.chains_to_bake == 'ACTIVE'
+    return str(chain.name) if alone else ""
+
+
 def clear_label(settings: PropertyGroup) -> str:
     """Return the label of Clear Bake, with the range that it clears if it is not all frames."""
     if not settings.use_custom_range:
@@ -100,32 +132,49 @@ def clear_label(settings: PropertyGroup) -> str:
     return say("Clear Bake, {start} to {end}", start=settings.frame_start, end=settings.frame_end)
 
 
-def draw_results(layout: UILayout, context: Context, armature: Object) -> None:
-    """Draw the results of the last bake and of the last pose of this frame, each in a box."""
-    settings, scene = armature.ik2d, context.scene
-    if settings.last_bake:
-        stale = bake_is_stale(armature, scene)
+def draw_results(layout: UILayout, context: Context, armature: Object, stale: str) -> None:
+    """Draw the result of the last bake in one line, and that of the last pose of this frame, if there is any.
+
+    The line is there before the first bake too: nothing moves when there is a result. Details are folded.
+    """
+    settings, own = armature.ik2d, has_results(armature)
+    if own and settings.last_bake:
         missed = [chain for chain in settings.chains if chain.missed_frames]
-        _draw_result(layout, context, settings.last_bake, settings.last_bake_alert, stale, missed)
-    if settings.last_solve:
-        stale = solve_is_stale(armature, scene)
-        _draw_result(layout, context, settings.last_solve, settings.last_solve_alert, stale, [])
+        _draw_result(layout, context, armature, "bake", stale, missed)
+    else:
+        row = layout.row()
+        row.active = False
+        row.label(text=say("Not baked yet"), translate=False, icon='BLANK1')
+    if own and settings.last_solve:
+        _draw_result(layout, context, armature, "solve", solve_is_stale(armature, context.scene), [])
 
 
 def _draw_result(
-    layout: UILayout, context: Context, text: str, alert: bool, stale: str, missed: list
+    layout: UILayout, context: Context, armature: Object, kind: str, stale: str, missed: list
 ) -> None:
-    """Draw a result in a box, grey if out of date: the sentence, missed frames, warnings."""
-    box = layout.box().column()
+    """Draw a result, "bake" or "solve": one line, below it sentence, missed frames and warnings, folded."""
+    settings = armature.ik2d
+    text, alert = getattr(settings, f"last_{kind}"), getattr(settings, f"last_{kind}_alert")
+    sentence, *warnings = text.splitlines()
+    header, body = layout.panel(f"ik2d_last_{kind}", default_closed=True)
     if stale:
-        draw_text(box, context, say("Out of date: {stale} changed since.", stale=stale), 'FILE_REFRESH')
-    words = box.column()
+        changed = say("Out of date: {stale} changed", stale=stale)
+        lines = [changed, say("Changed: {stale}", stale=stale), say("Out of date")]
+    else:
+        lines = getattr(settings, f"last_{kind}_lines").splitlines() or [sentence]
+    icon = 'FILE_REFRESH' if stale else 'ERROR' if alert else 'CHECKMARK'
+    header.label(text=fitting(context, lines), translate=False, icon=icon)
+    if body is None:
+        return
+    column = body.column()
+    if stale:
+        draw_text(column, context, say("Out of date: {stale} changed since.", stale=stale), 'FILE_REFRESH')
+    words = column.column()
     words.active = not stale
-    sentence, _, warnings = text.partition("\n")
     draw_text(words, context, sentence, 'ERROR' if alert else 'CHECKMARK')
     _draw_missed(words, context, missed)
-    if warnings:
-        draw_text(words, context, warnings, 'ERROR')
+    for warning in warnings_once(warnings, [chain.name for chain in settings.chains]):
+        draw_text(words, context, warning, 'ERROR')
 
 
 def _draw_missed(column: UILayout, context: Context, missed: list) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Results that are stored on the rig, and whether they are out of date."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import bpy
 from bpy.types import Object, PropertyGroup, Scene
@@ -9,8 +9,8 @@ from bpy.types import Object, PropertyGroup, Scene
 from ...bake import BakeReport, ChainReport
 from ...bake.keys.clearing import forget_bakes
 from ...core.contacts.runs import runs
-from ...core.words import say
-from ...rig.chain.chain import FAR_OFF_PLANE, problem_of
+from ...core.words import listed, once_for_all, say
+from ...rig.chain.chain import problem_of
 from ...ui.kept import kept
 from ...ui.settings.joint_list import joints_wanted
 from .staleness import AnimatedPaths, bake_fingerprint, changed_since, options_fingerprint, solve_fingerprint
@@ -22,6 +22,7 @@ def store_solve(armature: Object, report: BakeReport, scene: Scene | None = None
     """Store the results of a solve on the rig and its chains, for the sidebar."""
     settings, scene = _owned(armature), scene or bpy.context.scene
     settings.last_solve = _text(report)
+    settings.last_solve_lines = "\n".join(report.lines())
     settings.last_solve_alert = bool(report.warnings) or not report.all_reached
     for chain in settings.chains:
         chain.last_solve = chain.solve_mark = ""
@@ -38,29 +39,44 @@ def _text(report: BakeReport | ChainReport) -> str:
 
 def _store_plane(chain: PropertyGroup, result: ChainReport) -> None:
     chain.plane_taken = result.plane if chain.plane == 'AUTO' else ""
-    chain.is_off_plane = bool(result.off_plane.max() > FAR_OFF_PLANE * result.reach)
 
 
 def store_bake(armature: Object, report: BakeReport, scene: Scene | None = None) -> None:
     """Store the results of a bake, with the missed frames, on the rig and its chains."""
     settings, scene = _owned(armature), scene or bpy.context.scene
-    settings.last_bake = _text(report)
-    settings.last_bake_alert = bool(report.warnings) or not report.all_reached
-    settings.bake_mark = options_fingerprint(settings, scene)
     if report.left_out:  # their earlier results no longer hold
         forget_bakes(
             armature,
             [chain for chain in settings.chains if chain.enabled and problem_of(armature, chain)],
         )
+    settings.last_bake = _text(report)
+    settings.last_bake_lines = "\n".join(report.lines())
+    settings.last_bake_alert = bool(report.warnings) or not report.is_good
+    settings.bake_mark = options_fingerprint(settings, scene)
     animated = AnimatedPaths.of(armature)
     for result, chain in _chains_of(armature, report):
         chain.last_bake = _text(result)
-        chain.bake_reached = result.reached
+        chain.bake_reached = result.reached and not result.unmoved
         _store_plane(chain, result)
         runs = missed_runs(result)
         chain.missed_frames = " ".join(f"{a}..{b}" if b > a else f"{a}" for a, b in runs)
         chain.worst_frame = int(result.frames[result.worst_missed]) if runs else -1
         chain.bake_mark = bake_fingerprint(chain, animated)
+
+
+def warnings_once(warnings: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return warnings on chains, with one line for those that say the same of several. names: the chains'."""
+    starts = {say("Chain '{chain}': ", chain=name): name for name in names}
+    told = []
+    for warning in warnings:
+        start = next((start for start in starts if warning.startswith(start)), "")
+        told.append((start, warning[len(start) :]))
+    return [
+        say("Chains {names}: {warning}", names=listed(map(starts.__getitem__, there), most=3), warning=rest)
+        if len(there := list(filter(None, own))) > 1
+        else f"{own[0]}{rest}"
+        for own, rest in once_for_all(told)
+    ]
 
 
 # --- Whose results they are --------------------------------------------------
@@ -85,7 +101,7 @@ def forget_all(armature: Object) -> None:
     for chain in armature.ik2d.chains:
         chain.property_unset("last_solve")
         chain.property_unset("solve_mark")
-    for name in ("last_solve", "last_solve_alert", "owner"):
+    for name in ("last_solve", "last_solve_lines", "last_solve_alert", "owner"):
         armature.ik2d.property_unset(name)
 
 

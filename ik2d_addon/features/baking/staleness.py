@@ -5,12 +5,12 @@ They are compared whenever the sidebar is drawn, so keys are read in bulk: 20 mi
 them. A fingerprint is its version and a "part:digest" for each part.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from bpy.types import FCurve, Object, PoseBone, PropertyGroup, Scene
+from bpy.types import FCurve, Object, PoseBone, Property, PropertyGroup, Scene
 
 from ...bake.keys.clearing import baked_paths
 from ...core.words import noted, say
@@ -37,6 +37,19 @@ _DAMAGED = noted("something")  # of a damaged fingerprint
 _RANGE = {"use_custom_range", "frame_start", "frame_end", "frame_step"}
 # Fingerprints of earlier versions begin so, and cannot be compared: they lack settings that came later.
 _VERSION, _BEFORE = "4", ("settings:", "options:", "2 ", "3 ")
+# The settings of version 1.0.0, which count whatever they are. Those that came later count only off their
+# defaults, so that no bake is out of date for want of a setting.
+_ALWAYS = frozenset(
+    (
+        *("tip_rotation", "tip_angle_offset", "tip_angle_first", "pole_angle", "aim_distance", "bone_count"),
+        *("solver", "bend", "turn_over", "plane", "plane_normal", "softness", "stretch", "compress"),
+        *("stretch_bones", "influence", "hand_rotation", "hand_offset", "start_from", "root_turns_freely"),
+        *("slide_weight", "iterations", "tolerance"),
+        *("use_limit", "limit_min", "limit_max", "weight", "use_slide", "slide_min", "slide_max"),
+        *("is_added", "roll", "toe", "break_angle", "use_ground", "heel", "ball", "toe_tip"),
+        *("use_reduce", "reduce_error", "on_target_keys", "single_axis", "ease_flips", "verify"),
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -99,7 +112,7 @@ def options_fingerprint(settings: PropertyGroup, scene: Scene) -> str:
     frames = [getattr(settings, name) for name in sorted(_RANGE)] if own else [False]
     if not own:
         frames += [scene.frame_start, scene.frame_end]
-    return _joined(options=(frames, settings_of(settings, _RANGE | {"bake_selected"})))
+    return _joined(options=(frames, _counted(settings, _RANGE | {"bake_selected"})))
 
 
 def changed_since(before: str, now: str) -> str:
@@ -123,14 +136,29 @@ def _joined(**parts: Any) -> str:
 def _settings(chain: PropertyGroup, bones: Sequence[str], animated: AnimatedPaths) -> list:
     """Return the settings of a chain and its joints, without animated ones. bones: the chain's."""
     joints = [
-        settings_of(joint, animated.settings) for joint in map(chain.joints.get, bones) if joint is not None
+        _counted(joint, animated.settings) for joint in map(chain.joints.get, bones) if joint is not None
     ]
     own = chain.id_data.data.bones
     places = [animated.bones[own[name].as_pointer()] for name in bones]
-    settings = settings_of(chain, animated.settings)
+    settings = _counted(chain, animated.settings)
     followed = [value for node in followed_by(chain) for value in _named(*node)]
-    foot = settings_of(chain.foot, animated.settings) if chain.foot.is_added else []
+    foot = _counted(chain.foot, animated.settings) if chain.foot.is_added else []
     return [settings, joints, places, *foot, *followed, *_controls(chain)]
+
+
+def _counted(group: PropertyGroup, left_out: Collection[str]) -> list[tuple[str, Any]]:
+    """Return the settings of a group that count, each with its name."""
+    known = group.bl_rna.properties
+    return [
+        (name, value)
+        for name, value in settings_of(group, left_out)
+        if name in _ALWAYS or value != _default(known[name])
+    ]
+
+
+def _default(known: Property) -> Any:
+    """Return the default of a setting, as `settings_of` has values."""
+    return tuple(known.default_array) if getattr(known, "is_array", False) else known.default
 
 
 def _named(target: Object | None, subtarget: str) -> list[Any]:

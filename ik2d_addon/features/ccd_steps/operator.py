@@ -9,10 +9,10 @@ from bpy.types import Operator, PropertyGroup
 
 from ...bake.lengths import Units, length_text
 from ...bake.request import scene_of
-from ...core import CCDResult, Chain, IK2DError, ccd_step, forward
+from ...core import CCDResult, Chain, ccd_step, forward
 from ...core.ccd.step import ccd_joint
 from ...core.inputs import Floats, wrapped
-from ...core.words import say
+from ...core.words import refusal, say
 from ...rig.chain.chain import RigChain, read_chain
 from ...rig.pose.kinematics import angles_before, read_linkage
 from ...rig.pose.target_plane import target_points
@@ -43,12 +43,10 @@ def step_pose(scene: bpy.types.Scene, rig: RigChain, joint: int | None = None) -
     joint: 0 for the root; None for one iteration, tip to root. Raises IK2DError for a bone without a place.
     """
     if rig.slides is not None or rig.stretching is not None:
-        raise IK2DError(
-            say(
-                "Chain '{chain}' slides or stretches, and plain CCD only turns joints; turn Slide "
-                "and Stretch off to step through it",
-                chain=rig.name,
-            )
+        raise refusal(
+            "Chain '{chain}' slides or stretches, and plain CCD only turns joints; turn Slide "
+            "and Stretch off to step through it",
+            chain=rig.name,
         )
     held_chain = HeldChain.of(scene, rig)
     rig, samples = held_chain.rig, held_chain.ready
@@ -90,12 +88,9 @@ def step_chain(armature: bpy.types.Object, chain: PropertyGroup, whole: bool = F
     scene = scene_of(armature)
     rig = read_chain(armature, chain)
     if rig.tip_angle is not None:
-        raise IK2DError(
-            say(
-                "Chain '{chain}': plain CCD gives the last bone no angle; set Last Bone's Angle to "
-                "Free to step",
-                chain=rig.name,
-            )
+        raise refusal(
+            "Chain '{chain}': plain CCD gives the last bone no angle; set Last Bone's Angle to Free to step",
+            chain=rig.name,
         )
     bpy.context.view_layer.update()
     joint = 0 if whole else next_joint(chain, len(rig.bones))

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
+from ...bake.cures.as_shown import samples_as_shown
+from ...bake.cures.off_plane import OffPlane, off_plane
+from ...bake.lengths import Units, length_text
 from ...core import IK2DError
 from ...core.swing import POLE
-from ...core.words import say
+from ...core.words import noted, say
 from ...rig.animation import key_faults
 from ...rig.chain.chain import (
     FAR_OFF_PLANE,
@@ -20,25 +23,23 @@ from ...rig.chain.chain import (
     pole_problem,
     rest_joints,
 )
-from ...rig.chain.joints import normal_in_bone, turning_axis
+from ...rig.chain.joints import ALIGNED, normal_in_bone, own_axis, turning_axis
 from ...rig.chain.native_state import acts, is_flipped
 from ...rig.chain.planes import FIRST_X, FIRST_Z, FOLLOWING, HINGES, choose_plane, swing_note
-from ...rig.chain.renames import bones_of
 from ...rig.pose.measures import (
     askew_words,
     is_uneven,
     off_plane_words,
-    rest_reach,
     uneven_above,
     uneven_words,
 )
 from ...rig.pose.rotations import channels_at_rest
-from ...rig.scene.bone_constraints import other_controls, sentences
-from ...rig.scene.rounding import PLAYED_BACK
-from ...ui.kept import kept
+from ...rig.scene.bone_constraints import OtherControl, is_joint_limit, other_controls, sentences
+from ...rig.scene.missing_inputs import is_nowhere, nowhere_words
 from . import fixes, rest_fixes
 from .fixes import Fix
-from .planes import heights_now, joints_off_plane
+from .planes import joints_off_plane
+from .sharing import bones_below, shared_bones
 
 # Values of Inherit Scale that keep a parent's uneven scale off a bone.
 _UNSCALED = ('NONE', 'AVERAGE')
@@ -64,10 +65,11 @@ def findings(
     rig: RigChain | str,
     first: float,
     last: float,
+    off: OffPlane | None = None,
 ) -> list[Finding]:
     """Return the findings of a chain on the frames from `first` to `last`, the gravest first.
 
-    rig: the chain as `reading` gives it.
+    rig: the chain as `reading` gives it. off: by `target_off_plane`; None where that was not asked.
     """
     if isinstance(rig, str):
         offered = tuple(_fixes_of_unread(armature, settings))
@@ -75,13 +77,13 @@ def findings(
     checks = (
         _shared(settings),
         _rest_position(rig),
+        _nowhere(rig),
         _channel_findings(rig, blocks=True),
         _controlled(rig, first, last, carrying=acts(settings)),
         _channel_findings(rig, blocks=False),
         _scaled(rig),
         _hinges(rig, settings),
-        _joints_off_plane(rig, settings),
-        _target_off_plane(rig, settings),
+        _off_plane(rig, settings, off),
         _locked_plane(rig, settings),
         _ranges(rig),
         _sides(rig, settings),
@@ -112,36 +114,18 @@ def _fixes_of_unread(armature: bpy.types.Object, settings: bpy.types.PropertyGro
         yield fixes.swing
 
 
-def shared_bones(chain: bpy.types.PropertyGroup) -> dict[str, str]:
-    """Return the bones that a chain shares with other enabled chains: {bone: name of that chain}."""
-    if not chain.enabled:
-        return {}
-    armature = chain.id_data
-    count = len(armature.ik2d.chains)
-    users: dict[str, list[str]] = kept(armature, "users", count, lambda: _users(armature), with_targets=False)
-    own = bones_of(armature.data, chain.tip, chain.bone_count)
-    shared = {bone: [name for name in users.get(bone, ()) if name != chain.name] for bone in own}
-    return {bone: names[-1] for bone, names in shared.items() if names}
-
-
-def _users(armature: bpy.types.Object) -> dict[str, list[str]]:
-    """Return the names of the enabled chains of each bone."""
-    users: dict[str, list[str]] = {}
-    for chain in armature.ik2d.chains:
-        if chain.enabled:
-            for bone in bones_of(armature.data, chain.tip, chain.bone_count):
-                users.setdefault(bone, []).append(chain.name)
-    return users
-
-
 def _shared(settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
-    for bone, other in list(shared_bones(settings).items())[:1]:
-        sentence = say(
-            "It shares the bone '{bone}' with the chain '{other}'; disable one of them",
-            bone=bone,
-            other=other,
-        )
-        yield Finding(settings.name, 'SHARED_BONES', sentence, (fixes.disable,), True)
+    shared = shared_bones(settings)
+    for bone, other in list(shared.items())[:1]:
+        if bones_below(settings, shared):
+            offered: tuple[Fix, ...] = (fixes.shorten, fixes.disable)
+            template = noted(
+                "It shares the bone '{bone}' with the chain '{other}'; shorten or disable one of them"
+            )
+        else:
+            offered = (fixes.disable,)
+            template = noted("It shares the bone '{bone}' with the chain '{other}'; disable one of them")
+        yield Finding(settings.name, 'SHARED_BONES', say(template, bone=bone, other=other), offered, True)
 
 
 def _rest_position(rig: RigChain) -> Iterator[Finding]:
@@ -150,6 +134,13 @@ def _rest_position(rig: RigChain) -> Iterator[Finding]:
             "'{armature}' shows its rest position: nothing can be solved or baked", armature=rig.armature.name
         )
         yield Finding(rig.name, 'REST_POSITION', sentence, (fixes.show_pose,), blocks=True)
+
+
+def _nowhere(rig: RigChain) -> Iterator[Finding]:
+    for role, (ob, _bone) in rig.roles.items():
+        if is_nowhere(ob):
+            sentence = nowhere_words(rig, ob, role)
+            yield Finding(rig.name, 'NOWHERE', sentence, (fixes.link_to_scene,), blocks=True)
 
 
 # --- What keeps keys from being written, or from playing ---------------------
@@ -185,9 +176,20 @@ def _controlled(rig: RigChain, first: float, last: float, carrying: bool) -> Ite
     if not lines:
         return
     offered = [fixes.mute_constraints]
+    if any(_can_be_copied(rig, control) for control in controls):
+        offered.insert(0, fixes.limits_from_bones)
     if any(control.kind == 'IK' for control in controls):
         offered.append(fixes.adopt)
     yield Finding(rig.name, 'OTHER_CONTROLS', "\n".join(lines), tuple(offered))
+
+
+def _can_be_copied(rig: RigChain, control: OtherControl) -> bool:
+    """Return whether a control is a limit about the axis that the chain turns the bone about."""
+    axis = own_axis(rig.joints.axes[rig.bones.index(control.owner)], ALIGNED) if not control.below else None
+    if axis is None or not is_joint_limit(rig, control):
+        return False
+    constraint = rig.armature.pose.bones[control.owner].constraints[control.constraint]
+    return bool(getattr(constraint, f"use_limit_{'xyz'[axis]}"))
 
 
 def _scaled(rig: RigChain) -> Iterator[Finding]:
@@ -242,29 +244,44 @@ def _hinges_agree(rig: RigChain, settings: bpy.types.PropertyGroup) -> bool:
     )
 
 
-def _joints_off_plane(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
-    if rig.plane_taken == HINGES:  # hinges allow no other plane
-        return
-    part = joints_off_plane(rig)
-    if part <= max(FAR_OFF_PLANE, settings.accepted_off_plane):
-        return
-    tip, target = heights_now(rig)
-    apart = abs(target - tip)
-    missed = rig.swing is None and apart > PLAYED_BACK * rest_reach(rig)
-    # Laid flat, the tip is in the plane: that helps only where it is nearer to the target's height there.
-    offered = (rest_fixes.flatten, fixes.accept) if missed and abs(target) < apart else (fixes.accept,)
-    sentence = off_plane_words(rig.name, say("{part:.2g} % of its reach", part=100.0 * part))
-    yield Finding(rig.name, 'OFF_PLANE', sentence, offered, note=not missed)
+def target_off_plane(
+    scene: bpy.types.Scene,
+    settings: bpy.types.PropertyGroup,
+    rig: RigChain | str,
+    first: float,
+    last: float,
+) -> OffPlane | None:
+    """Return how far a chain's target is off its plane on some frames, with the cures; None where it is not.
+
+    Without changing the scene. rig: the chain as `reading` gives it.
+    """
+    if isinstance(rig, str) or rig.armature.data.pose_position == 'REST' or rig.joints.askew:
+        return None
+    try:
+        return off_plane(scene, settings, rig, first, last, samples_as_shown)
+    except IK2DError:  # on some frame: a bake says it
+        return None
 
 
-def _target_off_plane(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
-    if settings.is_off_plane and rig.swing is None:
+def _off_plane(rig: RigChain, settings: bpy.types.PropertyGroup, off: OffPlane | None) -> Iterator[Finding]:
+    """Yield findings for a target off the plane, the best cure first, and for joints off it."""
+    part = 0.0 if rig.plane_taken == HINGES else joints_off_plane(rig)  # hinges allow no other plane
+    joints_off, accepted = part > FAR_OFF_PLANE, part <= settings.accepted_off_plane
+    offered = tuple(fixes.FIXES[cure.way] for cure in off.cures) if off is not None else ()
+    by_joints = joints_off and offered[:1] == (rest_fixes.flatten,)
+    if off is not None and not by_joints:
         sentence = say(
-            "Chain '{chain}': its target left the chain's plane when it was solved last", chain=settings.name
+            "Chain '{chain}': its target is up to {far} off the chain's plane (frame {frame:g}){advice}",
+            chain=settings.name,
+            far=length_text(off.furthest, Units.of(bpy.context.scene)),
+            frame=off.frame,
+            advice=off.advice,
         )
-        swings = settings.plane not in FOLLOWING and not fixes.cannot_follow(rig.pose_bones)
-        offered = (fixes.swing, fixes.plane_to_target) if swings else (fixes.plane_to_target,)
-        yield Finding(settings.name, 'TARGET_OFF_PLANE', sentence, offered)
+        yield Finding(rig.name, 'TARGET_OFF_PLANE', sentence, offered)
+    if joints_off and not accepted:
+        told = off_plane_words(rig.name, say("{part:.2g} % of its reach", part=100.0 * part))
+        ways = (*offered, fixes.accept) if by_joints else (fixes.accept,)
+        yield Finding(rig.name, 'OFF_PLANE', told, ways, note=not by_joints)
 
 
 def _locked_plane(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
@@ -283,7 +300,7 @@ def _ranges(rig: RigChain) -> Iterator[Finding]:
     why = (
         say("locks hold it")
         if rig.joints.fixed[rig.bones.index(bones[0])]
-        else say("its weight of 0 holds it")
+        else say("its flexibility of 0 holds it")
     )
     more = say(", and {count} more", count=len(bones) - 1) if len(bones) > 1 else ""
     sentence = say(

@@ -11,18 +11,20 @@ from typing import TypeAlias
 import bpy
 import numpy as np
 
+from ...bake.cures.off_plane import LABELS, TO_TARGET
 from ...bake.request import chosen_range
-from ...core import IK2DError
 from ...core.swing import SWING
-from ...core.words import listed, number_of, say
+from ...core.words import listed, number_of, refusal, say
 from ...rig.animation import key_faults, versions
 from ...rig.chain.chain import RigChain, chain_bones, read_chain
 from ...rig.chain.planes import swing_note
 from ...rig.chain.renames import Settings
 from ...rig.pose.rotations import channels_at_rest
 from ...rig.scene.live_pause import live_paused
+from ...rig.scene.missing_inputs import is_nowhere
 from .planes import joints_off_plane
 from .planes import keep_plane as keep_chain_plane
+from .sharing import bones_below, shared_with, users_of
 
 # Of many bones in a sentence, this many are named.
 NAMED = 3
@@ -137,6 +139,17 @@ def disable(_armature: bpy.types.Object, settings: Settings) -> str:
     return say("Chain '{chain}' is disabled", chain=settings.name)
 
 
+@fix("Shorten")
+def shorten(_armature: bpy.types.Object, settings: Settings) -> str:
+    """Have this chain begin below the bones that it shares, which stay with the other one."""
+    shared = shared_with(settings, users_of(settings.id_data))
+    refuse_nothing(settings, [*shared], say("bone is shared with another chain"))
+    own = bones_below(settings, shared)
+    refuse_nothing(settings, own, say("bone is its own below those that it shares"))
+    settings.bone_count = len(own)
+    return say("Chain '{chain}' begins at '{bone}' now", chain=settings.name, bone=own[0])
+
+
 @fix("Accept")
 def accept(armature: bpy.types.Object, settings: Settings) -> str:
     """Leave the joints as far off the plane as they are, and do not report it again."""
@@ -161,7 +174,7 @@ def cannot_follow(bones: Sequence[bpy.types.PoseBone]) -> bool:
     return any(not bone.bone.use_inherit_rotation for bone in bones[1:])
 
 
-@fix("Swing with Target")
+@fix(LABELS[SWING])
 def swing(_armature: bpy.types.Object, settings: Settings) -> str:
     """Have the chain's plane swing with its target."""
     settings.plane = SWING
@@ -189,6 +202,20 @@ def keep_plane(armature: bpy.types.Object, settings: Settings) -> str:
     first, last, _step = chosen_range(armature, scene)
     keep_chain_plane(armature, settings, scene, first, last)
     return say("Chain '{chain}' keeps the plane that it has on these frames", chain=settings.name)
+
+
+@fix("Link to Scene")
+def link_to_scene(armature: bpy.types.Object, settings: Settings) -> str:
+    """Put the target, and all else that the chain follows, where the armature is."""
+    followed = [ob for ob, _bone in read_chain(armature, settings).followed]
+    lost = [ob for ob in dict.fromkeys(followed) if is_nowhere(ob)]
+    refuse_nothing(settings, lost, say("target of it is in no scene"))
+    scene = bpy.context.scene
+    local = [found for found in armature.users_collection if found.library is None]
+    home = next(iter(local), scene.collection)
+    for ob in lost:
+        home.objects.link(ob)
+    return say("Linked {names} to the scene", names=listed([ob.name for ob in lost], NAMED))
 
 
 @fix("Show Pose Position")
@@ -226,7 +253,7 @@ def unlock_hinges(armature: bpy.types.Object, settings: Settings) -> str:
 def _unlock_bones(rig: RigChain, which: Sequence[int], what: str) -> str:
     bones = [rig.pose_bones[i] for i in which]
     if not bones:
-        raise IK2DError(say("Chain '{chain}': no {what}", chain=rig.name, what=what))
+        raise refusal("Chain '{chain}': no {what}", chain=rig.name, what=what)
     for bone in bones:
         bone.lock_rotation = (False, False, False)
         bone.lock_rotation_w = False
@@ -294,11 +321,9 @@ def single_user(armature: bpy.types.Object, settings: Settings) -> str:
     refuse_nothing(settings, others, say("other object plays the armature's action"))
     animation = armature.animation_data
     if animation.use_tweak_mode:
-        raise IK2DError(
-            say(
-                "'{armature}' is in the NLA's tweak mode; leave it (Tab in the NLA editor)",
-                armature=armature.name,
-            )
+        raise refusal(
+            "'{armature}' is in the NLA's tweak mode; leave it (Tab in the NLA editor)",
+            armature=armature.name,
         )
     slot = animation.action_slot.identifier if versions.HAS_SLOTS and animation.action_slot else ""
     versions.assign_action(animation, animation.action.copy(), slot)
@@ -312,7 +337,7 @@ def replace(armature: bpy.types.Object, settings: Settings) -> str:
     """Have the action replace what NLA strips do, with influence 1."""
     animation = armature.animation_data
     if animation is None or (animation.action_influence == 1.0 and animation.action_blend_type == 'REPLACE'):
-        raise IK2DError(say("Chain '{chain}': its action is not mixed with NLA strips", chain=settings.name))
+        raise refusal("Chain '{chain}': its action is not mixed with NLA strips", chain=settings.name)
     animation.action_influence, animation.action_blend_type = 1.0, 'REPLACE'
     return say("The action of '{armature}' replaces what NLA strips do", armature=armature.name)
 
@@ -320,18 +345,16 @@ def replace(armature: bpy.types.Object, settings: Settings) -> str:
 def refuse_linked_data(armature: bpy.types.Object) -> None:
     """Raise IK2DError for an armature whose bones come from another file."""
     if not armature.data.is_editable:
-        raise IK2DError(
-            say(
-                "The bones of '{armature}' are linked from another file: mend them there",
-                armature=armature.name,
-            )
+        raise refusal(
+            "The bones of '{armature}' are linked from another file: mend them there",
+            armature=armature.name,
         )
 
 
 def refuse_nothing(settings: Settings, found: Sequence[object], what: str) -> None:
     """Raise IK2DError where there is nothing to mend. what: of what there is none."""
     if not len(found):
-        raise IK2DError(say("Chain '{chain}': no {what}", chain=settings.name, what=what))
+        raise refusal("Chain '{chain}': no {what}", chain=settings.name, what=what)
 
 
 # --- Fixes that are operators of their own -----------------------------------
@@ -340,8 +363,11 @@ mute_constraints = Fix(
     'MUTE_CONSTRAINTS', "Mute Constraints in Range", operator="ik2d.mute_constraints", icon='HIDE_ON'
 )
 plane_to_target = Fix(
-    'PLANE_TO_TARGET', "Plane to Target", operator="ik2d.plane_to_target", icon='ORIENTATION_NORMAL'
+    'PLANE_TO_TARGET', LABELS[TO_TARGET], operator="ik2d.plane_to_target", icon='ORIENTATION_NORMAL'
 )
 flip = Fix('FLIP', "Flip Bend", operator="ik2d.flip", icon='MOD_MIRROR')
 update_joints = Fix('UPDATE_JOINTS', "Update Joints", operator="ik2d.joints_update", icon='FILE_REFRESH')
+limits_from_bones = Fix(
+    'LIMITS_FROM_BONES', "Copy Limits from Bones", operator="ik2d.limits_from_bones", icon='CON_ROTLIMIT'
+)
 adopt = Fix('ADOPT', "Adopt IK", operator="ik2d.adopt", icon='CON_KINEMATIC')

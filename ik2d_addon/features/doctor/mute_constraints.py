@@ -31,6 +31,7 @@ class IK2D_OT_mute_constraints(ChainOperator, Operator):
     bl_label = "Mute Constraints in Range"
 
     def execute(self, context):
+        self.begin_work(context)
         armature = active_armature(context)
         first, last, _step = chosen_range(armature, context.scene)
         controls = other_controls_of(context, armature, shown_chain(context))

@@ -8,9 +8,8 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import say
+from ...core.words import refusal
 from ...rig.animation import actions
 from ...rig.animation.times import animation_times
 from ...rig.animation.value_keys import curve_of
@@ -55,29 +54,23 @@ def mute_constraints(
 
 def _check_can_key(armature: bpy.types.Object, constraints: Sequence[bpy.types.Constraint]) -> None:
     if constraints and armature.animation_data and armature.animation_data.use_tweak_mode:
-        raise IK2DError(
-            say(
-                "'{armature}' is in the NLA's tweak mode; leave it (Tab in the NLA editor)",
-                armature=armature.name,
-            )
+        raise refusal(
+            "'{armature}' is in the NLA's tweak mode; leave it (Tab in the NLA editor)",
+            armature=armature.name,
         )
     for constraint in constraints:
         curve = curve_of(armature, constraint.path_from_id("influence"))
         if curve and (curve.lock or (curve.group and curve.group.lock)):
-            raise IK2DError(
-                say(
-                    "'{armature}': channel {channel} is locked; unlock it to mute it",
-                    armature=armature.name,
-                    channel=curve.data_path,
-                )
+            raise refusal(
+                "'{armature}': channel {channel} is locked; unlock it to mute it",
+                armature=armature.name,
+                channel=curve.data_path,
             )
         if curve and len(curve.sampled_points):
-            raise IK2DError(
-                say(
-                    "'{armature}': channel {channel} holds samples; turn them into keys",
-                    armature=armature.name,
-                    channel=curve.data_path,
-                )
+            raise refusal(
+                "'{armature}': channel {channel} holds samples; turn them into keys",
+                armature=armature.name,
+                channel=curve.data_path,
             )
 
 

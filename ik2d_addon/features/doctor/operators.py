@@ -18,11 +18,12 @@ from ...rig.chain.chain import RigChain, reading
 from ...rig.chain.fingerprint import fingerprint, key_places
 from ...rig.chain.native_state import controls_of
 from ...ui.context import active_armature, named_chain
+from ...ui.kept import kept
 from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
 from ...ui.settings.joint_list import joints_wanted
 from ...ui.text import draw_text, fitting_icon, row_or_column
-from .findings import Finding, findings
+from .findings import Finding, findings, target_off_plane
 from .fixes import FIXES, mend
 
 # A chain with more findings than these gets a word instead of more rows.
@@ -85,7 +86,15 @@ def cached_problem(chain: PropertyGroup) -> str:
 def findings_of(context: Context, armature: Object, chain: PropertyGroup) -> list[Finding]:
     """Return the findings of a chain on the frames that the sidebar shows, the gravest first."""
     first, last, _step = chosen_range(armature, context.scene)
-    return findings(armature, chain, read(chain), first, last)
+    rig = read(chain)
+    off = kept(
+        armature,
+        f"off plane {chain.name}",
+        (_readings[key_of(chain)][0], first, last),
+        lambda: target_off_plane(context.scene, chain, rig, first, last),
+        with_targets=True,
+    )
+    return findings(armature, chain, rig, first, last, off)
 
 
 def draw_findings(layout: UILayout, context: Context, armature: Object, chain: PropertyGroup) -> None:

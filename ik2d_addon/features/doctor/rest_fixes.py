@@ -8,9 +8,9 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ...core import IK2DError
-from ...core.inputs import Floats
-from ...core.words import listed, say
+from ...bake.cures.laid_flat import flat_moves
+from ...bake.cures.off_plane import FLATTEN, LABELS
+from ...core.words import listed, refusal, say
 from ...rig.animation import versions
 from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.chain.chain import RigChain, read_chain, rest_joints
@@ -19,11 +19,8 @@ from ...rig.chain.renames import Settings
 from ...rig.pose.measures import is_uneven
 from .fixes import NAMED, fix, refuse_linked_data, refuse_nothing
 
-# A bone at right angles to the plane, to within this cosine, cannot be laid into it.
-_ACROSS = 0.99
 
-
-@fix("Flatten Rest Pose")
+@fix(LABELS[FLATTEN])
 def flatten(armature: bpy.types.Object, settings: Settings) -> str:
     """Turn the chain's bones in the rest pose until its joints are in one plane; lengths stay, and
     what hangs on a bone moves with it.
@@ -31,7 +28,7 @@ def flatten(armature: bpy.types.Object, settings: Settings) -> str:
     rig = read_chain(armature, settings)
     _refuse_shared_data(armature)
     joints = rest_joints(rig.pose_bones)
-    moves = _laid_flat(rig, joints)
+    moves = flat_moves(rig, joints)
     with _edit_bones(armature) as bones:
         placed = _placed(bones, rig.bones, moves)
         for name, (head, tail, up) in placed.items():
@@ -45,27 +42,6 @@ def flatten(armature: bpy.types.Object, settings: Settings) -> str:
         chain=settings.name,
         part=100.0 * moved / reach,
     )
-
-
-def _laid_flat(rig: RigChain, joints: Floats) -> list[Matrix]:
-    """Return matrices in rest space that lay a chain's joints (n + 1, 3) in its plane, one for each bone."""
-    moves, place = [], Vector(joints[0])
-    for i, bone in enumerate(rig.bones):
-        old = Vector(joints[i + 1] - joints[i])
-        flat = old - old.dot(Vector(rig.plane.normal)) * Vector(rig.plane.normal)
-        if flat.length < np.sqrt(1.0 - _ACROSS**2) * old.length or not flat.length:
-            raise IK2DError(
-                say(
-                    "Chain '{chain}': bone '{bone}' points across the plane and cannot be laid into it; "
-                    "choose another plane",
-                    chain=rig.name,
-                    bone=bone,
-                )
-            )
-        turn = old.rotation_difference(flat).to_matrix().to_4x4()
-        moves.append(Matrix.Translation(place) @ turn @ Matrix.Translation(-Vector(joints[i])))
-        place = place + flat.normalized() * old.length
-    return moves
 
 
 def _placed(
@@ -102,7 +78,7 @@ def _alone_in_object_mode(armature: bpy.types.Object) -> Iterator[None]:
     active, selected = layer.objects.active, [ob for ob in layer.objects if ob.select_get()]
     mode = active.mode if active is not None else 'OBJECT'
     if armature.name not in layer.objects or armature.hide_viewport or not armature.visible_get():
-        raise IK2DError(say("'{armature}' is hidden; show it first", armature=armature.name))
+        raise refusal("'{armature}' is hidden; show it first", armature=armature.name)
     if mode != 'OBJECT':
         bpy.ops.object.mode_set(mode='OBJECT')
     try:
@@ -127,23 +103,19 @@ def apply_scale(armature: bpy.types.Object, settings: Settings) -> str:
     animation = armature.animation_data
     curves = [*versions.existing_fcurves(armature), *(animation.drivers if animation else ())]
     if any(curve.data_path in ("scale", "delta_scale") for curve in curves):
-        raise IK2DError(
-            say("The scale of '{armature}' is animated: it cannot be applied", armature=armature.name)
-        )
+        raise refusal("The scale of '{armature}' is animated: it cannot be applied", armature=armature.name)
     if tuple(armature.scale) == (1.0, 1.0, 1.0):
-        raise IK2DError(say("'{armature}' has no scale of its own to apply", armature=armature.name))
+        raise refusal("'{armature}' has no scale of its own to apply", armature=armature.name)
     bpy.context.view_layer.update()
     children = [(child, _held_by(armature, child), _own_place(child)) for child in armature.children]
     with _alone_in_object_mode(armature):
         try:
             bpy.ops.object.transform_apply(location=False, rotation=False, scale=True)
         except RuntimeError as error:
-            raise IK2DError(
-                say(
-                    "Blender cannot apply the scale of '{armature}': {error}",
-                    armature=armature.name,
-                    error=error,
-                )
+            raise refusal(
+                "Blender cannot apply the scale of '{armature}': {error}",
+                armature=armature.name,
+                error=error,
             ) from None
     bpy.context.view_layer.update()
     for child, before, own in children:  # Blender writes into channels that may be keyed, and shears nothing
@@ -195,9 +167,7 @@ def clear_scale(armature: bpy.types.Object, settings: Settings) -> str:
     animated = {curve.data_path for curve in curves}
     for name in bones:
         if armature.pose.bones[name].path_from_id("scale") in animated:
-            raise IK2DError(
-                say("The scale of bone '{name}' is animated; delete its keys, or its driver", name=name)
-            )
+            raise refusal("The scale of bone '{name}' is animated; delete its keys, or its driver", name=name)
     for name in bones:
         armature.pose.bones[name].scale = (1.0, 1.0, 1.0)
     return say("Cleared the scale of {names}", names=listed(bones, NAMED))
@@ -207,10 +177,8 @@ def _refuse_shared_data(armature: bpy.types.Object) -> None:
     refuse_linked_data(armature)
     data = armature.data
     if data.users - data.use_fake_user > 1:
-        raise IK2DError(
-            say(
-                "Other objects have the bones of '{armature}' too; make them single-user first "
-                "(Object > Relations > Make Single User)",
-                armature=armature.name,
-            )
+        raise refusal(
+            "Other objects have the bones of '{armature}' too; make them single-user first "
+            "(Object > Relations > Make Single User)",
+            armature=armature.name,
         )

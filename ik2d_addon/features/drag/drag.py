@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Dragging a tip: it is taken hold of, moved, then keyed or put back exactly as it was."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 import bpy
 import numpy as np
-from bpy.types import Context, Object, PropertyGroup, Scene
+from bpy.types import Context, Object, PoseBone, PropertyGroup, Scene
 
 from ...bake.lengths import Units, length_text
 from ...bake.solving.frames import SolvedChain
 from ...core import IK2DError, Status
 from ...core.inputs import Floats
-from ...core.words import noted, say
-from ...rig.animation.auto_keying import Moved, auto_key
+from ...core.words import noted, refusal, say
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.remembered import Remembered, remembered
 from ...rig.animation.versions import is_hidden, is_selected
-from ...rig.chain.chain import RigChain, chain_bones, read_chain
+from ...rig.chain.chain import RigChain, chain_bones, pose_bones_of, read_chain
 from ...rig.chain.native_state import acts, controls_of
 from ...rig.chain.renames import bones_of, needed_chain, why_linked
 from ...rig.pose.target_moves import why_fixed
 from ...rig.scene.bone_constraints import with_other_controls
 from ...rig.scene.missing_inputs import with_inputs_checked
 from ...rig.scene.record import settings_animated
+from ...ui.auto_keying import Moved, auto_key, key_now
 from ...ui.context import active_chain
 from ...ui.settings.chain_list import flip
 from .bones_without_chain import loose_chain, usual_count
@@ -72,6 +72,12 @@ def why_not_drag(context: Context) -> str:
         return say(
             "'{armature}' shows its rest position; set it to Pose Position first", armature=armature.name
         )
+    reason = _why_not_hold(armature)
+    return "" if any(True for _ in visible_tips(armature)) else reason
+
+
+def _why_not_hold(armature: Object) -> str:
+    """Say why nothing can be taken hold of away from the mouse; "" where it can."""
     chain, bone = chain_to_hold(armature), armature.data.bones.active
     if chain is None and bone is None:
         return say("Select the bone whose tip to drag")
@@ -81,6 +87,14 @@ def why_not_drag(context: Context) -> str:
             "Bone '{tip}' is hidden; show it (Alt H), or its bone collection, to drag it", tip=tip.name
         )
     return ""
+
+
+def visible_tips(armature: Object) -> Iterator[tuple[PropertyGroup, PoseBone]]:
+    """Yield the enabled chains whose last bones are shown, each with that bone."""
+    for chain in armature.ik2d.chains:
+        bone = pose_bones_of(armature).get(chain.tip) if chain.enabled else None
+        if bone is not None and not is_hidden(bone):
+            yield chain, bone
 
 
 class Drag:
@@ -101,6 +115,7 @@ class Drag:
         self._bend = chain.bend if chain is not None else ""
         self._control = self._control_now()
         self._noted = self._noted_now()
+        self.why_fixed = ""  # why the chain's target stays where it is, in words
         self.offset: Floats = np.zeros(2)
         self.solved: SolvedChain | None = None
         self._take(bone_count or (0 if chain is not None else usual_count(armature, tip)))
@@ -157,7 +172,8 @@ class Drag:
         chain, target = self.chain, self.chain.target
         if target and (not chain.subtarget or chain.subtarget in getattr(target.pose, "bones", ())):
             rig = with_inputs_checked(read_chain(self.armature, chain), False)
-            if not why_fixed(rig.target, rig.subtarget):
+            self.why_fixed = why_fixed(rig.target, rig.subtarget)
+            if not self.why_fixed:
                 return rig
         return read_chain(self.armature, chain, own_tip=True)
 
@@ -246,21 +262,33 @@ class Drag:
             if now != before:
                 setattr(owner, name, before)
 
-    def key(self, context: Context) -> int:
-        """Key the target, then the bones and the bend, if Auto Keying is on; return how many channels."""
-        moved = []
+    def key(self, context: Context, in_any_case: bool = False) -> int:
+        """Key the target, then the bones and the bend, if Auto Keying is on; return how many channels.
+
+        in_any_case: whether it is on or not. Raises IK2DError, with no key set, for a target that cannot take
+        keys.
+        """
+        moved = list(self._moved())
+        return key_now(context.scene, moved) if in_any_case else auto_key(context, moved)
+
+    def make_active(self) -> None:
+        """Make the chain that is held the active one."""
+        if self._named is not None:
+            self.armature.ik2d.active_index = self._named[0]
+
+    def _moved(self) -> Iterator[Moved]:
+        """Yield the properties that it has moved, the target's first."""
         if self.target is not None:
-            moved.append(Moved(self.target.holder, "location", range(3)))
+            yield Moved(self.target.holder, "location", range(3), is_target=True)
         # A live or native chain has its pose from the target alone.
         follows = self.chain is not None and (self.chain.live or acts(self.chain))
         if not (self.target is not None and follows):
             for written in self.held_chain.written:
                 bone = self.armature.pose.bones[written.bone]
                 indices = written.unlocked(self.armature)
-                moved.append(Moved(bone, written.property, indices, generated=self.target is not None))
+                yield Moved(bone, written.property, indices, generated=self.target is not None)
         if self.chain is not None and self.chain.bend != self._bend and settings_animated(self.armature):
-            moved.append(Moved(self.chain, "bend"))
-        return auto_key(context, moved)
+            yield Moved(self.chain, "bend")
 
     @property
     def has_reached(self) -> bool:
@@ -297,15 +325,12 @@ def take_hold(
     Raises IK2DError for what is not there, or cannot be held.
     """
     if armature.pose is None or armature.mode == 'EDIT':
-        raise IK2DError(
-            say("'{armature}' is in a mode without posing; switch to Pose Mode", armature=armature.name)
-        )
+        raise refusal("'{armature}' is in a mode without posing; switch to Pose Mode", armature=armature.name)
     if chain_name:
         return Drag(scene, armature, needed_chain(armature, chain_name))
     chain = None if tip else chain_to_hold(armature)
+    if not tip and (reason := _why_not_hold(armature)):
+        raise IK2DError(reason)
     if chain is None and not tip:
-        bone = armature.data.bones.active
-        if bone is None:
-            raise IK2DError(say("No bone is active; select the bone whose tip to drag"))
-        tip = bone.name
+        tip = armature.data.bones.active.name
     return Drag(scene, armature, chain, tip, bone_count)

@@ -7,18 +7,16 @@ from contextlib import suppress
 import bpy
 import numpy as np
 from bpy.props import BoolProperty, FloatVectorProperty, IntProperty
-from bpy.types import Context, Event, Operator
+from bpy.types import Context, Event, Operator, PoseBone
 from bpy_extras import view3d_utils
 from mathutils import Vector
 
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.words import number_of, say
-from ...rig.animation.versions import is_hidden
-from ...rig.chain.chain import pose_bones_of
 from ...ui.operator import ChainOperator, chain_name, tick
 from ...ui.registration import registration
-from .drag import Drag, take_hold, why_not_drag
+from .drag import Drag, chain_to_hold, take_hold, visible_tips, why_not_drag
 from .pointing import Pointer, distance_to, with_axis
 from .typed import Typed
 
@@ -39,6 +37,7 @@ _UNITS = {
 }
 _MORE, _LESS = ('WHEELUPMOUSE', 'PAGE_UP'), ('WHEELDOWNMOUSE', 'PAGE_DOWN')
 _CONFIRM, _CANCEL = ('RET', 'NUMPAD_ENTER', 'SPACE'), ('ESC', 'RIGHTMOUSE')
+_KEY = 'I'
 _HELD = ('LEFT_CTRL', 'RIGHT_CTRL', 'LEFT_SHIFT', 'RIGHT_SHIFT')
 
 
@@ -112,6 +111,7 @@ class IK2D_OT_drag(ChainOperator, Operator):
         options={'SKIP_SAVE'},
     )
     chain: chain_name("Chain to take hold of; empty for that of the active bone, or the active one")
+    insert_keys: tick("Key", "Key the target at this frame, also where Auto Keying is off")
     at_mouse: BoolProperty(
         name="At Mouse",
         description="Take hold of the chain whose tip is under the mouse, if there is one",
@@ -147,7 +147,7 @@ class IK2D_OT_drag(ChainOperator, Operator):
         if self.release_confirm:
             begin = event.mouse_prev_press_x, event.mouse_prev_press_y
         if self.at_mouse and not self.chain:
-            self.chain = _chain_at(context.object, view, begin)
+            self.chain = _chain_at(context, view, begin)
         try:
             self._drag = take_hold(context.scene, context.object, self.chain, bone_count=self.bone_count)
         except IK2DError as error:
@@ -196,6 +196,9 @@ class IK2D_OT_drag(ChainOperator, Operator):
             return self._confirm(context)
         elif event.value == 'PRESS':
             if event.type in _CONFIRM:
+                return self._confirm(context)
+            if event.type == _KEY:
+                self.insert_keys = True
                 return self._confirm(context)
             if event.type in _CANCEL:
                 self.cancel(context)
@@ -247,8 +250,8 @@ class IK2D_OT_drag(ChainOperator, Operator):
         self._area.header_text_set(text)
         context.workspace.status_text_set(
             say(
-                "{text}   |   LMB, Enter: Confirm   RMB, Esc: Cancel   X, Y: Axis   Ctrl: Snap   "
-                "Shift: Precise   F: Flip Bend   0-9: Length   Tab: Next{bones}",
+                "{text}   |   LMB, Enter: Confirm   I: Confirm and Key   RMB, Esc: Cancel   X, Y: Axis   "
+                "Ctrl: Snap   Shift: Precise   F: Flip Bend   0-9: Length   Tab: Next{bones}",
                 text=text,
                 bones=bones,
             )
@@ -266,8 +269,16 @@ class IK2D_OT_drag(ChainOperator, Operator):
         return {'FINISHED'}
 
     def _finish(self, context: Context, drag: Drag) -> None:
-        """Key what was moved, if Auto Keying is on, and report."""
-        keyed = drag.key(context)
+        """Key what was moved, if Auto Keying is on or keys are asked for, and report."""
+        drag.make_active()
+        warnings = list(drag.held_chain.rig.warnings)
+        try:
+            keyed = drag.key(context, self.insert_keys)
+        except IK2DError as error:  # the drag itself is done
+            keyed = 0
+            warnings.append(say("Not keyed: {error}", error=error))
+        if drag.why_fixed and (self.insert_keys or context.scene.tool_settings.use_keyframe_insert_auto):
+            warnings.append(say("The target is not keyed: {why}", why=drag.why_fixed))
         keys = say("; {keyed} channels keyed", keyed=keyed) if keyed else ""
         sentence = say(
             "Tip of '{tip}' moved by {length}: {outcome}{keys}",
@@ -276,7 +287,10 @@ class IK2D_OT_drag(ChainOperator, Operator):
             outcome=drag.outcome(),
             keys=keys,
         )
-        self.tell(sentence, drag.held_chain.rig.warnings, drag.has_reached)
+        self.tell(sentence, warnings, drag.has_reached)
+        # Blender redraws no sidebar and no timeline for what Python keys and chooses.
+        for area in context.screen.areas if context.screen is not None else ():
+            area.tag_redraw()
 
     def _stop(self, context: Context) -> None:
         """Clear the header and the status bar."""
@@ -286,16 +300,22 @@ class IK2D_OT_drag(ChainOperator, Operator):
             context.workspace.status_text_set(None)
 
 
-def _chain_at(armature: bpy.types.Object, view: RegionView, mouse: Sequence[float]) -> str:
-    """Return the name of the chain whose tip is nearest to the mouse in a window; "" if none is near."""
+def _chain_at(context: Context, view: RegionView, mouse: Sequence[float]) -> str:
+    """Return the name of the chain whose tip is nearest to the mouse in a window; "" if none is near.
+
+    Nor if the tip of the active bone is nearer, where that is in no chain.
+    """
+    armature = context.object
     pixel = mouse[0] - view.region.x, mouse[1] - view.region.y
-    near, found = NEAR * bpy.context.preferences.system.ui_scale, ""
-    for chain in armature.ik2d.chains:
-        bone = pose_bones_of(armature).get(chain.tip)
-        if not chain.enabled or bone is None or is_hidden(bone):
-            continue
-        distance = distance_to(view.pixel(np.array(armature.matrix_world @ bone.tail)), pixel)
-        if distance < near:
+
+    def away(bone: PoseBone) -> float:
+        return distance_to(view.pixel(np.array(armature.matrix_world @ bone.tail)), pixel)
+
+    near, found = NEAR * context.preferences.system.ui_scale, ""
+    if chain_to_hold(armature) is None and context.active_pose_bone is not None:
+        near = min(near, away(context.active_pose_bone))
+    for chain, bone in visible_tips(armature):
+        if (distance := away(bone)) < near:
             near, found = distance, chain.name
     return found
 

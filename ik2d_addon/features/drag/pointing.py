@@ -19,7 +19,7 @@ STEP_PIXELS = 15.0
 PRECISION = 0.1
 
 
-class View(Protocol):
+class PointedView(Protocol):
     """View of the plane. Pixels are the region's."""
 
     def line_of_sight(self, pixel: Sequence[float]) -> tuple[Floats, Floats]:
@@ -100,7 +100,7 @@ class Pointer:
         """Keep to an axis of the plane, or no longer if it was kept to before."""
         self.axis = None if self.axis == axis else axis
 
-    def look(self, view: View, snap: bool = False, precise: bool = False) -> Floats:
+    def look(self, view: PointedView, snap: bool = False, precise: bool = False) -> Floats:
         """Return the offset as seen in a view, or the last one if the view shows none."""
         seen = view.pixel(self.plane.point)
         if seen is None:
@@ -111,7 +111,7 @@ class Pointer:
             self.offset = self._snapped(view, seen, found, precise) if snap else found
         return self.offset
 
-    def _seen(self, view: View, pixel: Sequence[float], held: Sequence[float]) -> Floats | None:
+    def _seen(self, view: PointedView, pixel: Sequence[float], held: Sequence[float]) -> Floats | None:
         """Return the offset of the plane's point under a pixel. held: the pixel of the held point."""
         start, direction = view.line_of_sight(pixel)
         middle = view.line_of_sight(held)[1]
@@ -125,12 +125,12 @@ class Pointer:
         way = (met - self.plane.point) @ edge
         return way * np.array((edge @ self.plane.x, edge @ self.plane.y))
 
-    def _snapped(self, view: View, held: Sequence[float], offset: Floats, precise: bool) -> Floats:
+    def _snapped(self, view: PointedView, held: Sequence[float], offset: Floats, precise: bool) -> Floats:
         step = step_length(view, self.plane.point, held) * (PRECISION if precise else 1.0)
         return np.round(offset / step) * step
 
 
-def step_length(view: View, point: Floats, held: Sequence[float]) -> float:
+def step_length(view: PointedView, point: Floats, held: Sequence[float]) -> float:
     """Return the length of a step of snapping at a point (3,): the power of ten next over STEP_PIXELS."""
     start, direction = view.line_of_sight(held)
     beside, other = view.line_of_sight((held[0] + STEP_PIXELS, held[1]))

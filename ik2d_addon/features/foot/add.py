@@ -2,18 +2,15 @@
 """A foot on a chain: its target becomes the foot's control."""
 
 import bpy
-import numpy as np
 from bpy.types import Object, PropertyGroup
 
 from ...core import IK2DError
-from ...core.inputs import Floats
-from ...core.words import say
-from ...rig.animation.bone_channels import matrices
+from ...core.words import refusal
 from ...rig.animation.remembered import put_back_on_error
-from ...rig.chain.chain import RigChain, read_chain
-from ...rig.chain.hands import Hands, note_turned_offset, orientations, posed_hands, put_hands_back
+from ...rig.chain.chain import read_chain
+from ...rig.chain.hands import note_turned_offset, posed_hands, put_hands_back
 from ...rig.chain.renames import why_linked
-from ...rig.pose.hand_rotations import own_turns_now
+from ...rig.pose.hand_rotations import turn_shown
 from ...rig.scene.live_pause import live_paused
 from .pivots import measured_pivots
 
@@ -37,20 +34,8 @@ def add_foot(armature: Object, chain: PropertyGroup) -> None:
         foot.is_added = True
         rig = read_chain(armature, chain)
         if rig.hands is not None:
-            note_turned_offset(chain, _turn_shown(rig, rig.hands))
-
-
-def _turn_shown(rig: RigChain, hands: Hands) -> Floats:
-    """Return the rotation (3, 3), in pose space, of a foot from rest as it is shown, without its own keys."""
-    bpy.context.view_layer.update()
-    first = rig.armature.pose.bones[hands.bones[0]]
-    own = matrices(first.rotation_mode, own_turns_now(bpy.context.scene, rig).values[0])[0]
-    shown, rest = (
-        orientations(np.array(matrix, np.float64)[:3, :3])
-        for matrix in (first.matrix, first.bone.matrix_local)
-    )
-    turned: Floats = shown @ own.T @ rest.T
-    return turned
+            bpy.context.view_layer.update()
+            note_turned_offset(chain, turn_shown(rig, rig.hands))
 
 
 def remove_foot(armature: Object, chain: PropertyGroup) -> None:
@@ -61,7 +46,7 @@ def remove_foot(armature: Object, chain: PropertyGroup) -> None:
     if reason := why_linked(armature):
         raise IK2DError(reason)
     if not chain.foot.is_added:
-        raise IK2DError(say("Chain '{chain}' has no foot", chain=chain.name))
+        raise refusal("Chain '{chain}' has no foot", chain=chain.name)
     chain.foot.is_added = False
     if chain.hand_rotation == 'NONE':
         put_hands_back(chain, posed_hands(chain))

@@ -9,9 +9,8 @@ import numpy as np
 from bpy.types import Object, PoseBone, PropertyGroup
 from mathutils import Matrix, Vector
 
-from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import say
+from ...core.words import refusal
 from ...rig.chain.chain import chain_bones, rest_joints
 from ...rig.chain.foot.bones import children_of
 from ...rig.chain.hands import hanging_bones
@@ -46,13 +45,11 @@ def measured_pivots(armature: Object, chain: PropertyGroup) -> Pivots:
     bones = chain_bones(armature, chain.tip, chain.bone_count, chain.name)
     hanging = hanging_bones(bones[-1])
     if not hanging:
-        raise IK2DError(
-            say(
-                "Chain '{chain}': no bone hangs on the end of '{bone}' that could be a foot; end the "
-                "chain at the ankle, or add a bone there",
-                chain=chain.name,
-                bone=bones[-1].name,
-            )
+        raise refusal(
+            "Chain '{chain}': no bone hangs on the end of '{bone}' that could be a foot; end the "
+            "chain at the ankle, or add a bone there",
+            chain=chain.name,
+            bone=bones[-1].name,
         )
     joints = rest_joints(bones)
     plane, ankle = bend_plane(chain, bones, joints), joints[-1]
@@ -63,13 +60,11 @@ def measured_pivots(armature: Object, chain: PropertyGroup) -> Pivots:
     farthest = ends[np.argmax(np.linalg.norm(ends, axis=1))]
     side = float(farthest @ ahead)
     if abs(side) < abs(farthest @ plane.normal):
-        raise IK2DError(
-            say(
-                "Chain '{chain}': '{bone}' points out of the plane that the chain bends in, so it "
-                "cannot roll there; choose another plane",
-                chain=chain.name,
-                bone=hanging[0].name,
-            )
+        raise refusal(
+            "Chain '{chain}': '{bone}' points out of the plane that the chain bends in, so it "
+            "cannot roll there; set Bends In to another plane",
+            chain=chain.name,
+            bone=hanging[0].name,
         )
     ahead = ahead if side > 0.0 else -ahead
     skin = _bound_points(armature, {bone.name for bone in below}) - ankle
@@ -83,12 +78,10 @@ def measured_pivots(armature: Object, chain: PropertyGroup) -> Pivots:
     ball = tip if toe is None else _flat(np.array(toe.bone.head_local) - ankle, ahead, up)
     back = float(low.min()) if len(skin) else min(float((ends @ ahead).min()), -_HEEL * float(ball @ ahead))
     if far - back <= 0.0:
-        raise IK2DError(
-            say(
-                "Chain '{chain}': '{bone}' has no length along the ground",
-                chain=chain.name,
-                bone=hanging[0].name,
-            )
+        raise refusal(
+            "Chain '{chain}': '{bone}' has no length along the ground",
+            chain=chain.name,
+            bone=hanging[0].name,
         )
     return Pivots(back * ahead + sole * up, ball, tip)
 

@@ -8,9 +8,8 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import say
+from ...core.words import noted, refusal
 from ...rig.animation.remembered import value_of
 from ...rig.animation.times import animation_times, strip_times
 from ...rig.animation.value_keys import ValueKeys, curve_of, driver_of
@@ -54,8 +53,9 @@ class ChainValue:
         return self.name == "bend"
 
     def sides(self, sides: Floats) -> Floats:
-        """Return the bend's numbers (frames,) for sides +1 or -1."""
-        return sides if self.rig.native is not None else np.where(sides < 0.0, 1.0, 0.0)
+        """Return the bend's numbers (frames,) for sides of the solver, +1 or -1."""
+        own = self.rig.solver_side * sides
+        return own if self.rig.native is not None else np.where(own < 0.0, 1.0, 0.0)
 
     @property
     def number(self) -> float:
@@ -74,13 +74,12 @@ class ChainValue:
     def refuse_driver(self) -> None:
         """Raise IK2DError if it has a driver."""
         if driver_of(self.owner, self.path) is not None:
-            label = self.name.replace("_", " ").title()
-            raise IK2DError(
-                say(
-                    "Chain '{chain}': its {label} has a driver; remove it first",
-                    chain=self.rig.name,
-                    label=label,
-                )
+            settings = self.rig.armature.path_resolve(self.rig.path)
+            label = noted(settings.bl_rna.properties[self.name].name)
+            raise refusal(
+                "Chain '{chain}': its {label} has a driver; remove it first",
+                chain=self.rig.name,
+                label=label,
             )
 
     def keys(self, frames: Sequence[float], values: Floats) -> ValueKeys:

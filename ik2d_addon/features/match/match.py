@@ -16,23 +16,45 @@ from ...bake.request import frame_range, read_rigs, scene_of
 from ...bake.solving.frames import SolvedChain
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import noted, quoted, say
+from ...core.words import noted, refusal, say
 from ...rig.animation import keys, versions
-from ...rig.animation.auto_keying import Moved
-from ...rig.animation.bone_channels import ROTATIONS, matrices, rotation_property
+from ...rig.animation.bone_channels import ROTATIONS, matrices
+from ...rig.animation.kept.held import HeldCurve, held, hold
+from ...rig.animation.kept.marks import SNAP
 from ...rig.animation.times import animation_times, strip_times
-from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, values_keyed
+from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, refuse_tweak_mode, values_keyed
 from ...rig.chain.chain import RigChain
 from ...rig.chain.native_state import natives_muted
 from ...rig.pose.bone_matrices import first_rotations
-from ...rig.pose.hand_rotations import OwnTurns, own_turns
+from ...rig.pose.hand_rotations import own_turns
 from ...rig.pose.target_plane import facing_target
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.samples import ChainSamples
+from ...ui.auto_keying import Moved
 from .animated_settings import ChainValue
+from .hands import (
+    HandMatch,
+    as_set,
+    changing,
+    fk_keys,
+    hand_errors,
+    later_keys,
+    matched_hands,
+    own_keys,
+    rotation_channels,
+    set_hands,
+)
 from .poles import as_target, own_rotations, pole_locations, stays
 from .report import ChainMatch, MatchReport
-from .targets import View, current_pose, holder_of, in_rounds, location_keys, locations_on_tips, on_frames
+from .targets import (
+    MatchView,
+    current_pose,
+    holder_of,
+    in_rounds,
+    location_keys,
+    locations_on_tips,
+    on_frames,
+)
 
 # A chain changes its bend side only if the joints come nearer on the other side by so much, in radians.
 # With two bones only one side is right; with more, both may be off, and each change of sides is a jump.
@@ -48,14 +70,17 @@ def target_to_tip(
     frame_end: int | None = None,
     *,
     switch: bool = False,
+    purpose: int = SNAP,
 ) -> MatchReport:
     """Move each chain's target to the tip's place in the FK pose, so that the chain solves to that pose.
 
     With a frame it keys the target's location on every frame from the first to the last, both included,
     and the bend side if that changes; None takes the scene's. Without both it sets them for the current
-    pose, without keys. Softness and Flip Amount go to 0. switch: key also the influence from 0 to 1 at the
-    first frame, and the target on the frame before; without frames at the current one. chains, frame_start,
-    frame_end: as in `bake`. Raises IK2DError, with nothing changed, if a target cannot be moved there.
+    pose, without keys. Softness and Bend to Other Side go to 0. Feet, toes and hands that a chain turns come
+    where they are posed: by the target's rotation, Toes Up, and own keys for the rest. switch: key also IK
+    Blend from 0 to 1 at the first frame, and the target on the frame before; without frames at the current
+    one. chains, frame_start, frame_end: as in `bake`. purpose: what the keys are for, as in
+    rig/animation/kept/marks.py. Raises IK2DError, with nothing changed, if a target cannot be moved there.
     """
     scene = scene_of(armature)
     frames = _frames(scene, frame_start, frame_end, switch)
@@ -63,16 +88,39 @@ def target_to_tip(
     rounds = in_rounds(rigs)
     if frames:
         for owner in dict.fromkeys((armature, *(ob for rig in rigs for ob, _ in rig.followed))):
-            _refuse_tweak_mode(owner)
+            refuse_tweak_mode(owner)
     view, now = _view(scene, rigs, frames), current_pose(scene)
     names = [rig.name for rig in rigs]
     found: dict[str, tuple[RigChain, ChainSamples]] = {}
     warnings, moved = list(left_out), []
+    hands: dict[str, HandMatch] = {}
+    before: list[HeldCurve] = []
     with natives_muted(armature, names), ExitStack() as undo, ExitStack() as keyed:
+
+        def key(channels: Sequence[ValueKeys]) -> None:
+            warnings.extend(check_values(channels))
+            before.extend(held(scene, [(one.owner, one.path, one.index) for one in channels], frames))
+            keyed.enter_context(values_keyed(scene, channels, purpose))
+
         for ready in rounds:
+            with_hands = [rig for rig in ready if rig.hands is not None]
+            sampled = view.sample(with_hands) if with_hands else []
+            in_fk = {rig.name: own for rig, own in zip(with_hands, sampled, strict=True)}
+            for rig in with_hands:
+                turned = matched_hands(view, rig, in_fk[rig.name], switch=switch, keyed=bool(frames))
+                hands[rig.name] = turned
+                warnings += turned.warnings
+                if frames:
+                    key(changing(scene, turned.control, undo, switch=switch))
+                else:
+                    moved += set_hands(rig, turned, undo)
+            bpy.context.view_layer.update()
+            ready = [as_set(rig, hands.get(rig.name)) for rig in ready]
             locations, looked = locations_on_tips(view, ready)
             channels: list[ValueKeys] = []
             for rig, own, posed in zip(ready, locations, looked, strict=True):
+                if rig.name in in_fk:
+                    posed = replace(posed, hands=in_fk[rig.name].hands)
                 rig = facing_target(rig, posed)
                 found[rig.name] = rig, posed
                 wanted = _wanted(rig, _nearest_sides(scene, rig, posed, view.times))
@@ -83,8 +131,7 @@ def target_to_tip(
                 else:
                     moved += _set(rig, own, wanted, undo)
             if frames:
-                warnings += check_values(channels)
-                keyed.enter_context(values_keyed(scene, channels))
+                key(channels)
             bpy.context.view_layer.update()
             for rig in [rig for rig in ready if rig.pole is not None]:
                 poled, posed = as_target(rig), found[rig.name][1]
@@ -96,15 +143,19 @@ def target_to_tip(
                     warnings.append(stays(rig, error))
                     continue
                 if frames:
-                    channels = location_keys(poled, frames, own)
-                    warnings += check_values(channels)
-                    keyed.enter_context(values_keyed(scene, channels))
+                    key(location_keys(poled, frames, own))
                 else:
                     moved += _set(poled, own, {}, undo)
                 bpy.context.view_layer.update()
-        seen = (view if frames else now).sample(rigs)
+        for name, turned in hands.items() if frames else ():
+            rig = found[name][0]
+            key(own_keys(scene, rig, frames, turned.own, switch=switch))
+            warnings += later_keys(scene, rig, frames[-1]) if switch else []
+        for curve in before:
+            hold(curve, purpose)
+        seen = (view if frames else now).sample([found[rig.name][0] for rig in rigs])
         matched = [
-            _match(scene, *found[rig.name], after, view.times, keyed=bool(frames))
+            _match(scene, *found[rig.name], after, view.times, keyed=bool(frames), switch=switch)
             for rig, after in zip(rigs, seen, strict=True)
         ]
         undo.pop_all()
@@ -125,8 +176,9 @@ def snap_fk(
     With a frame it keys them on every frame from the first to the last, with keys that count as made by
     hand: the influence blends with them, and Clear Bake keeps them. Without both it poses them for the
     current frame, without keys. switch: key also the influence from 1 to 0 at the first frame, and the
-    bones on the frame before; without frames at the current one. Targets do not move, and live chains
-    stay live. chains, frame_start, frame_end and errors as in `bake`.
+    bones on the frame before, so that all frames up to there stay as they are; without frames at the current
+    one. Targets do not move, and live chains stay live. chains, frame_start, frame_end and errors as in
+    `bake`.
     """
     scene = scene_of(armature)
     frames = _frames(scene, frame_start, frame_end, switch)
@@ -135,18 +187,27 @@ def snap_fk(
     if not switch:
         return key_as_by_hand(armature, chains, frames[0], frames[-1])
     rigs, _ = read_rigs(armature, chains, frames)
-    _refuse_tweak_mode(armature)
+    refuse_tweak_mode(armature)
     for rig in rigs:
         _refuse_lengths(rig)
-    channels = [one for rig in rigs for one in _influence_keys(rig, frames, 0.0)]
+    channels = [one for rig in rigs for one in _influence_keys(rig, frames, 0.0, scene)]
     warnings = check_values(channels)
-    with values_keyed(scene, channels):
+    turning = [place for rig in rigs for place in rotation_channels(armature, rig.bones)]
+    of_hands = [place for rig in rigs if rig.hands for place in rotation_channels(armature, rig.hands.bones)]
+    of_bones = held(scene, turning, frames)
+    others = held(scene, [*of_hands, *((one.owner, one.path, one.index) for one in channels)], frames)
+    with values_keyed(scene, channels, SNAP):
         own = [own_turns(scene, rig, frames[:1]) for rig in rigs if rig.hands is not None]
         report = key_as_by_hand(armature, chains, frames[0], frames[-1])
         with_hands = [rig for rig in rigs if rig.hands is not None]
         for rig, before in zip(with_hands, own, strict=True):
-            with values_keyed(scene, list(_hand_keys(scene, rig, frames, before))):
+            with values_keyed(scene, list(fk_keys(scene, rig, frames, before)), SNAP):
                 pass
+    for curve in of_bones:  # the chain still acts on the frame before, so that they need not change there
+        hold(curve, SNAP, pinned=True)
+    for curve in others:
+        hold(curve, SNAP)
+    bpy.context.view_layer.update()
     return replace(report, rig_warnings=(*report.rig_warnings, *warnings, *_mixed(report, armature)))
 
 
@@ -160,7 +221,7 @@ def _frames(scene: bpy.types.Scene, start: int | None, end: int | None, switch: 
     return [frames[0] - 1, *frames] if switch else frames
 
 
-def _view(scene: bpy.types.Scene, rigs: Sequence[RigChain], frames: Sequence[int]) -> View:
+def _view(scene: bpy.types.Scene, rigs: Sequence[RigChain], frames: Sequence[int]) -> MatchView:
     """Return the view of the FK pose; of live chains that is not the current pose."""
     if frames:
         return on_frames(scene, frames)
@@ -168,45 +229,16 @@ def _view(scene: bpy.types.Scene, rigs: Sequence[RigChain], frames: Sequence[int
     return on_frames(scene, [scene.frame_float]) if live else current_pose(scene)
 
 
-def _refuse_tweak_mode(owner: bpy.types.Object) -> None:
-    if owner.animation_data and owner.animation_data.use_tweak_mode:
-        raise IK2DError(
-            say(
-                "'{owner}' is in the NLA's tweak mode; leave it first (Tab in the NLA editor)",
-                owner=owner.name,
-            )
-        )
-
-
 def _refuse_lengths(rig: RigChain) -> None:
     """Raise IK2DError for a chain that slides or stretches, which the influence would undo at once."""
     if rig.slides is not None and rig.slides.any or rig.stretching and not rig.stretching.limits.is_off:
         slides = rig.slides is not None and rig.slides.any
-        raise IK2DError(
-            say(
-                "Chain '{chain}': its bones change their length, and without influence they would go back to "
-                "their own lengths at once; turn {setting} off to switch",
-                chain=rig.name,
-                setting=noted("Slide") if slides else noted("Stretch"),
-            )
+        raise refusal(
+            "Chain '{chain}': its bones change their length, and without influence they would go back to "
+            "their own lengths at once; turn {setting} off to switch",
+            chain=rig.name,
+            setting=noted("Slide") if slides else noted("Stretch"),
         )
-
-
-def _hand_keys(
-    scene: bpy.types.Scene, rig: RigChain, frames: Sequence[int], own: OwnTurns
-) -> Iterator[ValueKeys]:
-    """Yield the hands' keys on frames; on the first their own turn, which the chain still acts on."""
-    assert rig.hands is not None
-    times = strip_times(rig.armature, animation_times(scene, frames))
-    for name, values in zip(rig.hands.bones, own.values, strict=True):
-        bone = rig.armature.pose.bones[name]
-        path = bone.path_from_id(rotation_property(bone.rotation_mode))
-        for index in range(values.shape[1]):
-            curve = curve_of(rig.armature, path, index)
-            if curve is not None:
-                shown = np.array([curve.evaluate(time) for time in times])
-                yield ValueKeys(rig.armature, path, index, frames[:1], values[:1, index], name, stepped=True)
-                yield ValueKeys(rig.armature, path, index, frames[1:], shown[1:], name)
 
 
 def _mixed(report: BakeReport, armature: bpy.types.Object) -> Iterator[str]:
@@ -280,12 +312,18 @@ def _match(
     after: ChainSamples,
     times: Sequence[float],
     keyed: bool,
+    switch: bool,
 ) -> ChainMatch:
     """Return the errors of the chain, solved with its new target and settings, against the FK pose."""
     if not keyed:
         bend = ChainValue.of(rig, "bend")
         after = after.with_settings(0.0, 1.0 if bend.number == bend.sides(np.ones(1))[0] else -1.0)
     solved = _solved(scene, facing_target(rig, after), after, times)
+    bones = rig.hands.bones if rig.hands is not None else ()
+    off = np.zeros((len(times), len(bones)))
+    if bones:
+        off = hand_errors(scene, solved, after, posed, times)
+        off[: int(switch)] = 0.0  # on the frame before a switch they have their own rotations
     name = f"{rig.target.name}/{rig.subtarget}" if rig.subtarget else rig.target.name
     drift = np.linalg.norm(after.targets - posed.tips, axis=1)
     return ChainMatch(
@@ -296,22 +334,10 @@ def _match(
         _joint_errors(solved, posed),
         rig.bones,
         solved.reach,
-        (*rig.warnings, *_hand_note(rig)),
+        off,
+        bones,
+        rig.warnings,
     )
-
-
-def _hand_note(rig: RigChain) -> list[str]:
-    """Return a sentence if the chain turns a hand or foot on its tip."""
-    if rig.hands is None:
-        return []
-    return [
-        say(
-            "Chain '{chain}': it turns {names} on its tip, which this does not match; set Foot "
-            "or Hand to With the Limb to keep their own turns",
-            chain=rig.name,
-            names=quoted(rig.hands.bones),
-        )
-    ]
 
 
 # --- Settings ----------------------------------------------------------------
@@ -342,11 +368,19 @@ def _setting_keys(
     return [keyed for keyed in found if keyed is not None]
 
 
-def _influence_keys(rig: RigChain, frames: Sequence[int], to: float) -> list[ValueKeys]:
-    """Return the influence keys that switch a chain to IK (1) or FK (0) at the second of the frames."""
+def _influence_keys(
+    rig: RigChain, frames: Sequence[int], to: float, scene: bpy.types.Scene | None = None
+) -> list[ValueKeys]:
+    """Return the influence keys that switch a chain to IK (1) or FK (0) at the second of the frames.
+
+    scene: keep a keyed value on the first of them.
+    """
     influence = ChainValue.of(rig, "influence")
     influence.refuse_driver()
-    return [influence.keys(frames[:2], np.array([1.0 - to, to]))]
+    before, curve = 1.0 - to, curve_of(influence.owner, influence.path)
+    if scene is not None and curve is not None:
+        before = curve.evaluate(strip_times(influence.owner, animation_times(scene, frames[:1]))[0])
+    return [influence.keys(frames[:2], np.array([before, to]))]
 
 
 def _set(rig: RigChain, locations: Floats, wanted: dict[ChainValue, Floats], undo: ExitStack) -> list[Moved]:
@@ -354,7 +388,7 @@ def _set(rig: RigChain, locations: Floats, wanted: dict[ChainValue, Floats], und
     holder = holder_of(rig)
     undo.callback(setattr, holder, "location", tuple(holder.location))
     holder.location = locations[0]
-    moved = [Moved(holder, "location", range(3))]
+    moved = [Moved(holder, "location", range(3), is_target=True)]
     for value, numbers in wanted.items():
         value.refuse_driver()
         if _set_number(value, float(numbers[0]), undo) and value.is_animated:

@@ -7,11 +7,13 @@ from bpy.types import Context, Object, Operator, UILayout
 
 from ...bake.report import BakeReport
 from ...bake.request import chosen_range
+from ...core import IK2DError
 from ...core.words import noted, say
-from ...rig.animation.auto_keying import Moved, auto_key
 from ...rig.animation.bone_channels import locked_channels, rotation_property
 from ...rig.chain.stretch import ALONG
+from ...ui.auto_keying import Moved, auto_key
 from ...ui.context import active_armature, shown_chain, why_not_edit, why_not_solve
+from ...ui.kept import kept
 from ...ui.operator import ChainOperator, chain_name, frame_number, tick
 from ...ui.registration import registration
 from ...ui.text import row_or_column
@@ -80,18 +82,21 @@ class IK2D_OT_target_to_tip(_Match, Operator):
     bl_label = "Snap Target to Bones"
 
     switching = noted(
-        "Let the chain take over from the bones' own keys at this frame: key the target and Influence"
+        "Let the chain take over from the bones' own keys at this frame: key the target and IK Blend"
     )
 
     switch: tick(
-        "Switch to IK", "Key Influence from 0 to 1 at the first frame, and the target on the frame before too"
+        "Switch to IK", "Key IK Blend from 0 to 1 at the first frame, and the target on the frame before too"
     )
 
     def work(self, context):
         from .match import target_to_tip  # here, as few sessions need it
 
         report = target_to_tip(**self.chosen(context))
-        auto_key(context, report.moved)
+        try:
+            auto_key(context, report.moved)
+        except IK2DError as error:  # the target has moved all the same
+            self.report({'WARNING'}, say("Not keyed: {error}", error=error))
         self.tell(report.sentence(), report.warnings, report.matches)
 
 
@@ -102,11 +107,11 @@ class IK2D_OT_snap_fk(_Match, Operator):
     bl_label = "Key Bones (FK)"
 
     switching = noted(
-        "Let the bones' own keys take over from the chain at this frame: key the bones and Influence"
+        "Let the bones' own keys take over from the chain at this frame: key the bones and IK Blend"
     )
 
     switch: tick(
-        "Switch to FK", "Key Influence from 1 to 0 at the first frame, and the bones on the frame before too"
+        "Switch to FK", "Key IK Blend from 1 to 0 at the first frame, and the bones on the frame before too"
     )
 
     def work(self, context):
@@ -132,20 +137,55 @@ def _snapped(armature: Object, report: BakeReport) -> Iterator[Moved]:
                 yield Moved(bone, "scale", [ALONG], generated=True)
 
 
+class IK2D_OT_clear_snaps(ChainOperator, Operator):
+    """Remove the keys that snaps and switches made of the chain, and give back those that they replaced"""
+
+    bl_idname = "ik2d.clear_snaps"
+    bl_label = "Clear Snapped Keys"
+
+    chain: chain_name("Chain to clear; empty for the active one")
+    all: tick("All Chains", "All chains of the armature, not the active one alone")
+
+    @staticmethod
+    def why_not(context):
+        if reason := why_not_edit(context):
+            return reason
+        return "" if _has_snaps(active_armature(context)) else say("There are no snapped keys to clear")
+
+    def work(self, context):
+        from .clearing import clear_snaps
+
+        armature = active_armature(context)
+        name = "" if self.all else self.chain or shown_chain(context).name
+        given = clear_snaps(armature, name)
+        for sentence in given.lost:
+            self.report({'WARNING'}, sentence)
+        return given.sentence(noted("snapped"))
+
+
+def _has_snaps(armature: Object) -> bool:
+    from .clearing import has_snaps
+
+    version = [(chain.tip, chain.bone_count) for chain in armature.ik2d.chains]
+    return bool(kept(armature, "has_snaps", version, lambda: has_snaps(armature), with_targets=True))
+
+
 def draw_match(layout: UILayout, context: Context) -> None:
     """Draw the buttons of both operators, and those that switch."""
-    row = row_or_column(layout, context, [operator.bl_label for operator in classes])
-    for operator in classes:
+    row = row_or_column(layout, context, [operator.bl_label for operator in _MATCHES])
+    for operator in _MATCHES:
         row.operator(operator.bl_idname)
     labels = [say(label) for label in _SWITCHES]
     row = row_or_column(layout, context, labels)
-    for operator, label in zip(classes, labels, strict=True):
+    for operator, label in zip(_MATCHES, labels, strict=True):
         row.operator(operator.bl_idname, text=label, translate=False).switch = True
+    if _has_snaps(active_armature(context)):
+        layout.operator("ik2d.clear_snaps", icon='X')
 
 
 def draw_match_menu(layout: UILayout, chain: str = "", ranges: bool = True) -> None:
     """Draw them as menu entries, for a chain or the active one. ranges: also those over the range."""
-    for operator, icon in zip(classes, ('SNAP_ON', 'BONE_DATA'), strict=True):
+    for operator, icon in zip(_MATCHES, ('SNAP_ON', 'BONE_DATA'), strict=True):
         layout.operator(operator.bl_idname, icon=icon).chain = chain
         if ranges:
             entry = layout.operator(
@@ -154,10 +194,12 @@ def draw_match_menu(layout: UILayout, chain: str = "", ranges: bool = True) -> N
                 translate=False,
             )
             entry.chain, entry.over_range = chain, True
-    for operator, label, icon in zip(classes, _SWITCHES, ('CON_KINEMATIC', 'BLANK1'), strict=True):
+    for operator, label, icon in zip(_MATCHES, _SWITCHES, ('CON_KINEMATIC', 'BLANK1'), strict=True):
         entry = layout.operator(operator.bl_idname, text=say(label), translate=False, icon=icon)
         entry.chain, entry.switch = chain, True
+    layout.operator("ik2d.clear_snaps", icon='X').chain = chain
 
 
-classes = (IK2D_OT_target_to_tip, IK2D_OT_snap_fk)
+_MATCHES = (IK2D_OT_target_to_tip, IK2D_OT_snap_fk)
+classes = (*_MATCHES, IK2D_OT_clear_snaps)
 register, unregister = registration(classes)

@@ -15,7 +15,7 @@ from ...rig.pose.bone_matrices import first_rotations
 from ...rig.pose.swings import turned_poles
 from ...rig.pose.target_moves import why_fixed
 from ...rig.scene.samples import ChainSamples
-from .targets import View, locations_on_tips
+from .targets import MatchView, locations_on_tips
 
 
 def as_target(rig: RigChain) -> RigChain:
@@ -25,7 +25,7 @@ def as_target(rig: RigChain) -> RigChain:
 
 
 def pole_locations(
-    view: View, rig: RigChain, posed: ChainSamples, solved: SolvedChain, others: Sequence[RigChain]
+    view: MatchView, rig: RigChain, posed: ChainSamples, solved: SolvedChain, others: Sequence[RigChain]
 ) -> Floats:
     """Return the locations (frames, 3) of a pole that turn the first bone as it is posed.
 

@@ -8,10 +8,12 @@ import numpy as np
 from ...bake.lengths import Units, length_text
 from ...core.inputs import Floats
 from ...core.words import say
-from ...rig.animation.auto_keying import Moved
+from ...ui.auto_keying import Moved
 
 # Joints and tips within these match: radians, and a part of the reach.
 SAME_JOINTS, SAME_TIPS = np.radians(0.1), 1e-5
+# Feet and hands within this match, in radians.
+SAME_HANDS = 1e-4
 # The smallest angle in a report, in degrees.
 SHOWN = 0.001
 
@@ -27,6 +29,8 @@ class ChainMatch:
     joints: Floats  # (frames, n) radians that each bone's own rotation is off
     bones: tuple[str, ...]
     reach: float
+    hands: Floats  # (frames, k) radians that what hangs on its tip, and the chain turns, is off
+    hand_bones: tuple[str, ...]
     warnings: tuple[str, ...] = ()
 
     @property
@@ -37,7 +41,19 @@ class ChainMatch:
     @property
     def joints_match(self) -> bool:
         """Whether all solved joints match on every frame."""
-        return bool(self.joints.max() <= SAME_JOINTS)
+        return bool(self.joints.max() <= SAME_JOINTS and self.hands.max(initial=0.0) <= SAME_HANDS)
+
+    def worst(self) -> tuple[float, str, float]:
+        """Return the largest angle in radians that a bone is off, its name, and the frame.
+
+        Feet and hands are named as soon as they do not match, as their bounds are narrower.
+        """
+        found = [(self.joints, self.bones)]
+        if self.hands.size and (self.hands.max() > SAME_HANDS or self.hands.max() > self.joints.max()):
+            found = [(self.hands, self.hand_bones), *found][: 1 if self.joints.max() <= SAME_JOINTS else 2]
+        off, names = max(found, key=lambda one: float(one[0].max()))
+        row, bone = np.unravel_index(int(np.argmax(off)), off.shape)
+        return float(off[row, bone]), names[bone], float(self.frames[row])
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,14 +104,9 @@ class MatchReport:
         )
 
     def _joints(self) -> str:
-        worst = max(self.chains, key=lambda chain: float(chain.joints.max()))
-        row, bone = np.unravel_index(int(np.argmax(worst.joints)), worst.joints.shape)
-        turn = say("{angle:.2g} degrees", angle=max(float(np.degrees(worst.joints[row, bone])), SHOWN))
+        worst = max(self.chains, key=lambda chain: (not chain.joints_match, chain.worst()[0]))
+        angle, bone, frame = worst.worst()
+        turn = say("{angle:.2g} degrees", angle=max(float(np.degrees(angle)), SHOWN))
         if worst.joints_match:
             return say("joints within {turn}", turn=turn)
-        return say(
-            "bone '{bone}' {turn} off (frame {frame:g})",
-            bone=worst.bones[bone],
-            turn=turn,
-            frame=worst.frames[row],
-        )
+        return say("bone '{bone}' {turn} off (frame {frame:g})", bone=bone, turn=turn, frame=frame)

@@ -12,8 +12,8 @@ import numpy as np
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.solution import drained
-from ...core.words import quoted, say
-from ...rig.animation.remembered import put_back, remembered
+from ...core.words import quoted, refusal, say
+from ...rig.animation.remembered import set_values, value_of
 from ...rig.animation.value_keys import ValueKeys, values_previewed
 from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import Movers, walk
@@ -35,47 +35,51 @@ Holder: TypeAlias = bpy.types.Object | bpy.types.PoseBone
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class MatchView:
     """A way to sample a scene: in its current pose, or on some frames."""
 
     scene: bpy.types.Scene
     times: Sequence[float]
     sample: Callable[[Sequence[RigChain]], list[ChainSamples]]
-    # A context in which targets have other locations (frames, 3).
-    moved: Callable[[Sequence[tuple[RigChain, Floats]]], AbstractContextManager[None]]
+    # A context in which some channels have other values.
+    shown: Callable[[Sequence[ValueKeys]], AbstractContextManager[None]]
+
+    def moved(self, targets: Sequence[tuple[RigChain, Floats]]) -> AbstractContextManager[None]:
+        """Return a context in which targets have other locations (frames, 3)."""
+        return self.shown([one for rig, own in targets for one in location_keys(rig, self.times, own)])
 
 
-def current_pose(scene: bpy.types.Scene) -> View:
+def current_pose(scene: bpy.types.Scene) -> MatchView:
     """Return the view of the current pose, unkeyed changes included."""
 
     def sample(rigs: Sequence[RigChain]) -> list[ChainSamples]:
         return sample_now(scene, rigs).chains
 
     @contextmanager
-    def moved(targets: Sequence[tuple[RigChain, Floats]]) -> Iterator[None]:
-        before = remembered((holder_of(rig), "location") for rig, _ in targets)
+    def shown(channels: Sequence[ValueKeys]) -> Iterator[None]:
+        before = [
+            (one.owner, one.path, one.index, value_of(one.owner, one.path, one.index)) for one in channels
+        ]
         try:
-            for rig, locations in targets:
-                holder_of(rig).location = locations[0]
+            set_values((one.owner, one.path, one.index, float(one.values[0])) for one in channels)
             yield
         finally:
-            put_back(before)
+            set_values(before)
             bpy.context.view_layer.update()
 
-    return View(scene, [scene.frame_float], sample, moved)
+    return MatchView(scene, [scene.frame_float], sample, shown)
 
 
-def on_frames(scene: bpy.types.Scene, times: Sequence[float]) -> View:
+def on_frames(scene: bpy.types.Scene, times: Sequence[float]) -> MatchView:
     """Return the view of the scene's animation on some frames."""
 
     def sample(rigs: Sequence[RigChain]) -> list[ChainSamples]:
         return drained(sample_steps(scene, rigs, times, way=STEP)).chains
 
-    def moved(targets: Sequence[tuple[RigChain, Floats]]) -> AbstractContextManager[None]:
-        channels = [one for rig, locations in targets for one in location_keys(rig, times, locations)]
+    def shown(channels: Sequence[ValueKeys]) -> AbstractContextManager[None]:
         return values_previewed(scene, channels)
 
-    return View(scene, times, sample, moved)
+    return MatchView(scene, times, sample, shown)
 
 
 def holder_of(rig: RigChain) -> Holder:
@@ -98,23 +102,19 @@ def in_rounds(rigs: Sequence[RigChain]) -> list[list[RigChain]]:
     followers: dict[tuple[bpy.types.Object, str], str] = {}
     for rig in rigs:
         if reason := why_fixed(rig.target, rig.subtarget, constrained=True):
-            raise IK2DError(
-                say(
-                    "Chain '{chain}': its target cannot be moved: {reason}; change that, or have the "
-                    "chain follow something that can",
-                    chain=rig.name,
-                    reason=reason,
-                )
+            raise refusal(
+                "Chain '{chain}': its target cannot be moved: {reason}; change that, or have the "
+                "chain follow something that can",
+                chain=rig.name,
+                reason=reason,
             )
         other = followers.setdefault((rig.target, rig.subtarget), rig.name)
         if other != rig.name:
-            raise IK2DError(
-                say(
-                    "Chains '{other}' and '{chain}' follow the same target, which cannot be on both "
-                    "tips; take them one by one, or give one of them its own",
-                    other=other,
-                    chain=rig.name,
-                )
+            raise refusal(
+                "Chains '{other}' and '{chain}' follow the same target, which cannot be on both "
+                "tips; take them one by one, or give one of them its own",
+                other=other,
+                chain=rig.name,
             )
     movers = Movers()
     moved_by = {
@@ -127,17 +127,15 @@ def in_rounds(rigs: Sequence[RigChain]) -> list[list[RigChain]]:
     )
     if circle:
         names = quoted(rig.name for rig in circle)
-        raise IK2DError(
-            say(
-                "The targets of the chains {names} move one another in a circle; take them one by one",
-                names=names,
-            )
+        raise refusal(
+            "The targets of the chains {names} move one another in a circle; take them one by one",
+            names=names,
         )
     return rounds
 
 
 def locations_on_tips(
-    view: View, rigs: Sequence[RigChain], goals: Sequence[Floats] | None = None
+    view: MatchView, rigs: Sequence[RigChain], goals: Sequence[Floats] | None = None
 ) -> tuple[list[Floats], list[ChainSamples]]:
     """Return the locations (frames, 3) that put each chain's target on its tip, and the samples then.
 
@@ -166,7 +164,7 @@ def locations_on_tips(
 
 
 def _brought_nearer(
-    view: View,
+    view: MatchView,
     rigs: Sequence[RigChain],
     found: list[Floats],
     ways: Sequence[Floats],
@@ -219,13 +217,11 @@ def _solved(ways: Floats, offsets: Floats) -> Floats:
 def _refuse_tip_on_target(rig: RigChain, places: Floats, tips: Floats) -> None:
     went = np.linalg.norm(places[1:] - places[0], axis=2).max()
     if np.linalg.norm(tips[1:] - tips[0], axis=2).max() > _ALONG * went:
-        raise IK2DError(
-            say(
-                "Chain '{chain}': its tip goes along with its target, so there is no place for this; "
-                "mute the constraint that has the bones follow it, or choose a target that does not "
-                "carry the rig",
-                chain=rig.name,
-            )
+        raise refusal(
+            "Chain '{chain}': its tip goes along with its target, so there is no place for this; "
+            "mute the constraint that has the bones follow it, or choose a target that does not "
+            "carry the rig",
+            chain=rig.name,
         )
 
 

@@ -12,12 +12,13 @@ from ...bake.lengths import Units, length_text
 from ...bake.swing_notes import open_note
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import say
+from ...core.words import refusal, say
 from ...rig.animation import versions
 from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.chain.chain import FAR_OFF_PLANE, RigChain, read_chain, rest_joints
 from ...rig.chain.native_state import BARE, LIVE, PREFIX, acts, constraints_of, is_native, scale_name
 from ...rig.chain.order import refuse_moved_target
+from ...rig.chain.paths.follow import follow_list
 from ...rig.chain.planes import reach_of
 from ...rig.chain.readable import refuse_no_text
 from ...rig.chain.renames import bones_of
@@ -34,7 +35,7 @@ from .drivers import Empties, SwungEmpties, drive, drive_step, path_of
 from .empties import add_empties, remove_native
 from .expressions import euler_angles, names_in
 from .hands import HandEmpties, drive_foot
-from .plan import Plan, Shape, shape_of
+from .plan import NativePlan, Shape, shape_of
 from .refusals import is_animated, refuse_uneven, refuse_unfit
 from .swings import read_following
 
@@ -66,6 +67,7 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
     with nothing changed, for a chain that cannot be native.
     """
     refuse_no_text(armature)
+    follow_list(armature)
     if is_native(settings):
         return _resumed(settings)
     scene = bpy.context.scene
@@ -79,8 +81,8 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
         shape = shape_of(rig)
         plan = planner(shape)(shape)
     except IK2DError as error:
-        raise IK2DError(
-            say("Chain '{chain}' cannot be converted to drivers: {error}", chain=rig.name, error=error)
+        raise refusal(
+            "Chain '{chain}' cannot be converted to drivers: {error}", chain=rig.name, error=error
         ) from None
     had_animation = armature.animation_data is not None
     empties, hands = add_empties(rig)
@@ -93,13 +95,13 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
     except BaseException as error:
         remove_native(armature, settings)
         if isinstance(error, IK2DError):
-            raise IK2DError(
-                say("Chain '{chain}' cannot be converted to drivers: {error}", chain=rig.name, error=error)
+            raise refusal(
+                "Chain '{chain}' cannot be converted to drivers: {error}", chain=rig.name, error=error
             ) from None
         raise
 
 
-def planner(shape: Shape) -> Callable[[Shape], Plan]:
+def planner(shape: Shape) -> Callable[[Shape], NativePlan]:
     """Return the function that plans a chain of that shape."""
     if len(shape.lengths) != 2:
         return family.plan if len(shape.lengths) > 2 else limited.single
@@ -110,19 +112,15 @@ def _resumed(settings: bpy.types.PropertyGroup) -> Native:
     """Unmute a native chain's constraints."""
     changed = changed_since_made(settings)
     if changed:
-        raise IK2DError(
-            say(
-                "Chain '{chain}' is on drivers, but {changed}; revert, then convert again",
-                chain=settings.name,
-                changed=changed,
-            )
+        raise refusal(
+            "Chain '{chain}' is on drivers, but {changed}; revert, then convert again",
+            chain=settings.name,
+            changed=changed,
         )
     if acts(settings):
-        raise IK2DError(
-            say(
-                "Chain '{chain}' is on drivers already; revert it first to convert it again",
-                chain=settings.name,
-            )
+        raise refusal(
+            "Chain '{chain}' is on drivers already; revert it first to convert it again",
+            chain=settings.name,
         )
     own = list(constraints_of(settings))
     for _, constraint in own:
@@ -138,7 +136,7 @@ def _warnings(settings: bpy.types.PropertyGroup) -> tuple[str, ...]:
     if controls.get("influence", 1.0) == 1.0 and not is_animated(controls, path_of("influence")):
         return ()
     names = bones_of(armature.data, settings.tip, settings.bone_count)
-    start = say("Chain '{chain}': its Influence blends with", chain=settings.name)
+    start = say("Chain '{chain}': its IK Blend mixes with", chain=settings.name)
     if baked_keys(armature, names):
         return (
             say(
@@ -186,14 +184,12 @@ def _notes_on_target(
     worst = int(np.argmax(off * across))
     if off[worst] > FAR_OFF_PLANE * reach_of(joints):
         far = length_text(off[worst] * across[worst], Units.of(scene))
-        yield (
-            say(
-                "Chain '{chain}': its target is up to {far} off the chain's plane (frame {time:g}); "
-                "the tip follows it within the plane",
-                chain=rig.name,
-                far=far,
-                time=times[worst],
-            )
+        yield say(
+            "Chain '{chain}': its target is up to {far} off the chain's plane (frame {time:g}); "
+            "the tip follows it within the plane",
+            chain=rig.name,
+            far=far,
+            time=times[worst],
         )
 
 
@@ -215,7 +211,7 @@ def _note(settings: bpy.types.PropertyGroup, empties: Empties, had_animation: bo
 def _built(
     rig: RigChain,
     settings: bpy.types.PropertyGroup,
-    plan: Plan,
+    plan: NativePlan,
     empties: Empties,
     hands: HandEmpties | None,
 ) -> Native:
@@ -254,7 +250,9 @@ def _built(
     )
 
 
-def _angles(plan: Plan, i: int, axis: Floats, empties: Empties) -> Iterator[tuple[str, str, Floats | None]]:
+def _angles(
+    plan: NativePlan, i: int, axis: Floats, empties: Empties
+) -> Iterator[tuple[str, str, Floats | None]]:
     """Yield (axis letter, expression, keys or None) of each Euler angle of a bone that is not 0."""
     turn, keys = plan.turns[i], plan.turn_curves.get(i)
     for letter, angle in zip("xyz", euler_angles(axis, "a"), strict=True):

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ...core.inputs import Floats
-from ...core.swing import POLE
+from ...core.swing import POLE, SWING
 from ...core.words import say
 from ...rig.chain.chain import chosen_solver, rest_joints
 from ...rig.chain.native_state import TURNING, acts, constraints_of, controls_of, is_native, is_own_empty
@@ -94,6 +94,8 @@ def _settings(settings: bpy.types.PropertyGroup, names: Sequence[str]) -> Iterat
     yield settings.plane, settings.plane == 'CUSTOM' and settings.plane_normal[:], settings.hand_rotation
     if settings.plane in FOLLOWING:  # of a straight chain its own normal counts, if it was set
         yield settings.is_property_set("plane_normal") and settings.plane_normal[:]
+        if settings.plane == SWING and any(settings.swing_normal):
+            yield settings.swing_normal[:]
         yield settings.plane == POLE and settings.pole_angle
         yield any(settings.id_data.pose.bones[names[0]].lock_rotation)
     foot = settings.foot

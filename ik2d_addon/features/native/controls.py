@@ -7,9 +7,8 @@ from math import pi
 
 import bpy
 
-from ...core import IK2DError
-from ...core.words import say
-from ...rig.animation import actions, keys, versions
+from ...core.words import refusal
+from ...rig.animation import actions, curve_copies, versions
 from .drivers import path_of
 from .expressions import checked, without_comments
 
@@ -90,22 +89,18 @@ def refuse_unreadable(settings: bpy.types.PropertyGroup) -> None:
     for strip in versions.playing_strips(animation) if animation else ():
         holder = versions.strip_channels(strip)
         if any(curve.data_path in paths for curve in (holder.fcurves if holder else ())):
-            raise IK2DError(
-                say(
-                    "Chain '{chain}': its settings have keys in the NLA strip '{strip}', which do not come "
-                    "along; bring them into the object's own action, or delete them",
-                    chain=name,
-                    strip=strip.name,
-                )
+            raise refusal(
+                "Chain '{chain}': its settings have keys in the NLA strip '{strip}', which do not come "
+                "along; bring them into the object's own action, or delete them",
+                chain=name,
+                strip=strip.name,
             )
     driver = _driver(settings, BEND)
     if driver is not None and driver.driver.type != 'SCRIPTED':
-        raise IK2DError(
-            say(
-                "Chain '{chain}': the driver of its bend is not an expression; make it a Scripted "
-                "Expression, or remove it",
-                chain=name,
-            )
+        raise refusal(
+            "Chain '{chain}': the driver of its bend is not an expression; make it a Scripted "
+            "Expression, or remove it",
+            chain=name,
         )
 
 
@@ -133,7 +128,7 @@ def _carry_keys(
         return
     curve = actions.fcurve(actions.channels(owner, undo), path_of(control.name), 0, "Native", undo)
     curve.mute = source.mute
-    keys.copy_curve(source, curve)
+    curve_copies.copy_curve(source, curve)
     for key in curve.keyframe_points if control is BEND else ():
         key.interpolation = 'CONSTANT'  # an enum, whose value holds until the next key
         for point in (key.co, key.handle_left, key.handle_right):

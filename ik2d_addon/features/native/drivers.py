@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import say
+from ...core.words import refusal
 from .expressions import checked, names_in
 
 # The target's place, from the root in the plane's axes; "x" and "y" are steps where the plane follows it.
@@ -76,7 +75,7 @@ def drive(
             variable.targets[0].data_path = path_of(name)
     driver.expression = checked(expression)
     if not driver.is_simple_expression:
-        raise IK2DError(say("Blender would give the expression {text} to Python", text=expression))
+        raise refusal("Blender would give the expression {text} to Python", text=expression)
     if keys is not None:
         write_keys(curve, keys)
 

@@ -12,9 +12,8 @@ from tokenize import COMMENT, TokenError, generate_tokens
 
 import numpy as np
 
-from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import say
+from ...core.words import refusal
 from ...rig.chain.joints import EXACT
 
 # Blender cuts longer expressions silently.
@@ -44,12 +43,10 @@ def names_in(expression: str) -> list[str]:
 def checked(expression: str) -> str:
     """Return the expression; raise IK2DError for one that is too long for a driver."""
     if len(expression) > LONGEST:
-        raise IK2DError(
-            say(
-                "a driver would need {count} characters, more than the {most} that it takes",
-                count=len(expression),
-                most=LONGEST,
-            )
+        raise refusal(
+            "a driver would need {count} characters, more than the {most} that it takes",
+            count=len(expression),
+            most=LONGEST,
         )
     return expression
 

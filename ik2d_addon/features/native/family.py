@@ -16,13 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...core import Chain, IK2DError, forward, solve_arc, solve_even
+from ...core import Chain, forward, solve_arc, solve_even
 from ...core.inputs import Floats
-from ...core.words import noted, say
+from ...core.words import noted, refusal
 from .drivers import handles
 from .expressions import num
-from .plan import Links, Plan, Shape
-from .two_bone import SIDE, evenly_stretched, softened
+from .plan import Links, NativePlan, Shape
+from .two_bone import evenly_stretched, softened
 
 # u = pi. Blender finds the place in a piece up to rounding if keys and handles are whole multiples of a power
 # of two (then the cubic of the place is a line), and takes a place within 1e-4 of a key for the key itself:
@@ -54,14 +54,14 @@ Tips = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class NativeFamily:
     """Angles as cubics over -END..END; the first is the root's turn that brings the tip to the x axis."""
 
     places: Floats  # (k + 1,) the ends of the pieces, rising
     values: Floats  # (k, 4, n) at the start of each piece, a third and two thirds on, and at its end
 
 
-def family_of(lengths: Floats, solver: Solver, tips: Tips | None = None) -> Family:
+def family_of(lengths: Floats, solver: Solver, tips: Tips | None = None) -> NativeFamily:
     """Return the family of a chain whose lengths (n,) sum to 1.
 
     tips: the tips of angles; None: by the lengths. Raises IK2DError if the poses change too abruptly for
@@ -74,8 +74,8 @@ def family_of(lengths: Floats, solver: Solver, tips: Tips | None = None) -> Fami
     steps = values[1:, 0, 0] - values[:-1, 3, 0]
     values[1:, :, 0] -= 2.0 * np.pi * np.cumsum(np.rint(steps / (2.0 * np.pi)))[:, np.newaxis]
     if np.abs(values[1:, 0] - values[:-1, 3]).max() > JOINT:
-        raise IK2DError(say(_ABRUPT))
-    return Family(np.append(places, END), values)
+        raise refusal(_ABRUPT)
+    return NativeFamily(np.append(places, END), values)
 
 
 def _half(tips: Tips, inner: float, solver: Solver, side: float) -> tuple[Floats, Floats]:
@@ -88,11 +88,11 @@ def _half(tips: Tips, inner: float, solver: Solver, side: float) -> tuple[Floats
         true = true.reshape(len(starts), 7, -1)
         true[..., 0] = np.unwrap(true[..., 0], axis=1)
         if np.abs(tips(true) - _on_axis(distances).reshape(len(starts), 7, 2)).max() > OFF_TARGET:
-            raise IK2DError(say("its tip would miss targets in reach; bake it instead"))
+            raise refusal("its tip would miss targets in reach; bake it instead")
         tip, joint = _missed(tips, true)
         fine = (tip <= TIP) & (joint <= JOINT) | (size <= END / PIECES / 2.0 ** (HALVINGS - 1))
         if (fine & ((tip > TIP_MISSED) | (joint > JOINT_MISSED))).any():
-            raise IK2DError(say(_ABRUPT))
+            raise refusal(_ABRUPT)
         for start, one in zip(starts[fine], true[fine], strict=True):
             found.append((float(start), one[::2]) if side > 0.0 else (-float(start) - size, one[::-2]))
         starts = np.concatenate((starts[~fine], starts[~fine] + 0.5 * size))
@@ -125,7 +125,7 @@ def _missed(tips: Tips, true: Floats) -> tuple[Floats, Floats]:
     return np.hypot(off[..., 0], off[..., 1]).max(axis=1), turned.max(axis=(1, 2))
 
 
-def plan(shape: Shape) -> Plan:
+def plan(shape: Shape) -> NativePlan:
     """Return the plan for three bones or more, from the family of their solver.
 
     A chain that turns over goes through its family's stretched pose. Raises IK2DError, without the chain's
@@ -148,7 +148,7 @@ def plan(shape: Shape) -> Plan:
             (name, f"{num(a)}*x+{num(b)}*y") for name, (a, b) in zip("XY", shape.links.root, strict=True)
         ]
         aim = _capitals(aim)
-    return Plan(
+    return NativePlan(
         tuple(steps),
         (aim, *["u"] * len(others)),
         factors=factors,
@@ -160,27 +160,20 @@ def plan(shape: Shape) -> Plan:
 def solver_of(shape: Shape) -> Solver:
     """Return the solver of a chain of that shape with reach 1; raise IK2DError as `plan` does."""
     if shape.solver == 'CCD':
-        raise IK2DError(
-            say("CCD's poses depend on the frames before; set Solver to Automatic or Circle, then convert it")
+        raise refusal(
+            "CCD's poses depend on the frames before; set Solver to Automatic or Circle, then convert it"
         )
     if shape.solver == 'EVEN' and not shape.root_turns_freely:
-        raise IK2DError(
-            say("its root's turn counts; turn First Bone Turns Freely on, or set Solver to Circle")
-        )
+        raise refusal("its root's turn counts; turn First Bone Turns Freely on, or set Solver to Circle")
     if not np.isnan(shape.limits).all():
-        raise IK2DError(
-            say("its joints have limits, and drivers have them for two bones alone; turn Limit off")
-        )
+        raise refusal("its joints have limits, and drivers have them for two bones alone; turn Limit off")
     if shape.stretch is not None and shape.stretch.last_only:
-        raise IK2DError(
-            say(
-                "it stretches its last bone alone, as two bones alone can natively; set Stretched "
-                "Bones to All"
-            )
+        raise refusal(
+            "it stretches its last bone alone, as two bones alone can natively; set Stretched Bones to All"
         )
     chain = Chain(shape.lengths / shape.reach, weights=shape.weights)
     if chain.weights is not None and (chain.weights == 0.0).any():
-        raise IK2DError(say("a joint of it has the weight 0; give it a weight, or end the chain before it"))
+        raise refusal("a joint of it has the flexibility 0; give it some, or end the chain before it")
 
     def solve(distances: Floats, side: float) -> Floats:
         targets = _on_axis(distances)
@@ -223,4 +216,4 @@ def _place(shape: Shape) -> str:
     inner, outer = Chain(shape.lengths).reach
     straight = f"sqrt(max(g*({num(2.0 * outer)}-g),0))"
     closed = f"sqrt(max(({num(outer - inner)}-g)*({num(outer + inner)}-g),0))"
-    return f"{SIDE}*{num(2.0 * END / np.pi)}*atan2({straight},{closed})"
+    return f"{shape.side}*{num(2.0 * END / np.pi)}*atan2({straight},{closed})"

@@ -42,8 +42,7 @@ def add_hand_empties(rig: RigChain, controls: bpy.types.Object, add: _Add) -> Ha
     assert hands is not None
     root, axes = _root(rig, hands, controls, add), np.eye(3)
     if foot is None:
-        offset = hands.offset if hands.follow else axes
-        frames: dict[int, bpy.types.Object] = {FOOT: _child(root, add("hand"), offset)}
+        frames: dict[int, bpy.types.Object] = {FOOT: _child(root, add("hand"), hands.offset)}
         goal: Node = (rig.target, rig.subtarget)
         pivots: tuple[bpy.types.Object, ...] = ()
     else:
@@ -89,12 +88,10 @@ def hand_problems(rig: RigChain) -> Iterator[str]:
             yield say("the bone '{name}' on its tip is scaled; clear its scale (Alt-S)", name=name)
     if rig.foot is not None and rig.foot.has_surface:
         assert rig.foot.ground is not None
-        yield (
-            say(
-                "its foot stands on the mesh '{ground}', and drivers only know the height of an "
-                "object; choose an empty for its Ground, or bake it instead",
-                ground=rig.foot.ground.name,
-            )
+        yield say(
+            "its foot stands on the mesh '{ground}', and drivers only know the height of an "
+            "object; choose an empty for its Ground, or bake it instead",
+            ground=rig.foot.ground.name,
         )
 
 

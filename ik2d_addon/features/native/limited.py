@@ -11,12 +11,11 @@ from math import cos, sin
 import numpy as np
 
 from .expressions import LONGEST, num
-from .plan import Plan, Shape
+from .plan import NativePlan, Shape
 from .two_bone import DISTANCE, TINY, evenly_stretched, softened
 
 # Tips whose distances differ by less than this part of the reach are equally near: 32 bits hold no less.
 _EQUALLY_NEAR = 1e-6
-_SIDE = "(1 if (bend>=0)==(turn_over<.5) else -1)"
 
 
 @dataclass
@@ -31,7 +30,7 @@ class _Candidates:
         return name
 
 
-def plan(shape: Shape) -> Plan:
+def plan(shape: Shape) -> NativePlan:
     """Return the plan for two bones, one or both with limits."""
     root, knee = (_range(shape, i) for i in range(2))
     (d1, d2), outer, inner = shape.lengths.tolist(), shape.reach, abs(shape.lengths[0] - shape.lengths[1])
@@ -43,8 +42,9 @@ def plan(shape: Shape) -> Plan:
     square = "(X*X+Y*Y)"
     above, below = f"{num(outer * outer, 12)}-{square}", f"{square}-{num(inner * inner, 12)}"
     found.step("h", f"2*atan2(sqrt(max({above},0)),sqrt(max({below},0)))")
+    side = f"(1 if ({shape.is_positive})==(turn_over<.5) else -1)"
     for n, sign in enumerate(("", "-")):
-        t = found.step(f"t{n}", _within(found, f"w{n}", f"{sign}h*{_SIDE}", knee))
+        t = found.step(f"t{n}", _within(found, f"w{n}", f"{sign}h*{side}", knee))
         r = found.step(f"r{n}", _within(found, f"v{n}", _aim(d1, d2, t), root))
         found.poses.append((r, t))
     for end in () if knee is None else knee:
@@ -56,7 +56,7 @@ def plan(shape: Shape) -> Plan:
         aim = f"atan2(Y-{num(d1 * sin(end))},X-{num(d1 * cos(end))})-{num(end)}"
         found.poses.append((num(end), found.step(f"t{n}", _within(found, f"w{n}", aim, knee))))
     _choose(found, shape)
-    return Plan(tuple(found.steps), (f"r-{num(shape.headings[0])}", f"t-{num(shape.angles[1])}"))
+    return NativePlan(tuple(found.steps), (f"r-{num(shape.headings[0])}", f"t-{num(shape.angles[1])}"))
 
 
 def _range(shape: Shape, joint: int) -> tuple[float, float] | None:
@@ -107,11 +107,11 @@ def _choose(found: _Candidates, shape: Shape) -> None:
         found.step(name, text)
 
 
-def single(shape: Shape) -> Plan:
+def single(shape: Shape) -> NativePlan:
     """Return the plan for one bone, which points at its target, or at the nearer end of its limits."""
     aim, limits = f"atan2(y,x)-{num(shape.headings[0])}", shape.limits[0]
     turn = aim if np.isnan(limits).any() else clamped(aim, (limits[0], limits[1]))
     if shape.stretch is None:
-        return Plan((), (turn,))
+        return NativePlan((), (turn,))
     even = replace(shape, stretch=replace(shape.stretch, last_only=False))
-    return Plan((*softened(even), *evenly_stretched(even)), (turn,), ("k",))
+    return NativePlan((*softened(even), *evenly_stretched(even)), (turn,), ("k",))

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ...core import IK2DError
-from ...core.words import say
+from ...core.words import listed, refusal, say
 from ...rig.chain.native_state import controls_of, is_native
 from ...ui.context import active_armature, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, tick
 from ...ui.registration import registration
+from ...ui.settings.adopted import adopted_with
 from ...ui.text import draw_text, field, fitting_icon
 from . import remove_native
 from .changes import acts_as_set, changed_since_made
@@ -29,6 +30,10 @@ def draw_native(layout: UILayout, context: Context) -> None:
     operator = "ik2d.remove_native" if native else "ik2d.make_native"
     icon = fitting_icon(context, label, 'DRIVER', in_box=True)
     layout.operator(operator, text=label, translate=False, icon=icon, depress=native)
+    if chain is not None and len(adopted_with(chain)) > 1:
+        label = say("Revert This Limb Only") if native else say("Convert This Limb Only")
+        icon = fitting_icon(context, label, 'DRIVER', in_box=True)
+        layout.operator(operator, text=label, translate=False, icon=icon).this_only = True
 
 
 def draw_setting(
@@ -73,15 +78,18 @@ def draw_changed(layout: UILayout, context: Context, chain: PropertyGroup) -> No
 
 
 class _OnChains(ChainOperator):
-    """Base of both operators: on the active chain, or all enabled ones."""
+    """Base of both operators: on the active chain with those adopted with it, or on all enabled ones."""
 
-    all: tick("All Chains", "Every enabled chain of the armature, not the active one alone")
+    all: tick("All Chains", "Every enabled chain of the armature")
+    this_only: tick("This Limb Only", "The active chain alone, not all that were adopted with it")
 
     def chains(self, context: Context, native: bool) -> list[PropertyGroup]:
         """Return the active chain; of all enabled ones, those that are native, or those to make native."""
-        if not self.all:
-            return [shown_chain(context)]
-        enabled = [chain for chain in active_armature(context).ik2d.chains if chain.enabled]
+        chain = shown_chain(context)
+        if not self.all and (self.this_only or len(adopted_with(chain)) == 1):
+            return [chain]
+        chains = active_armature(context).ik2d.chains if self.all else adopted_with(chain)
+        enabled = [chain for chain in chains if chain.enabled]
         return [chain for chain in enabled if (is_native(chain) if native else not acts_as_set(chain))]
 
 
@@ -94,6 +102,7 @@ class IK2D_OT_make_native(_OnChains, Operator):
     def execute(self, context):
         from .build import make_native
 
+        self.begin_work(context)
         chains = self.chains(context, native=False)
         made, faults = [], []
         for chain in chains:
@@ -114,13 +123,14 @@ class IK2D_OT_make_native(_OnChains, Operator):
 
 def _made_in_words(armature: Object, chains: list[PropertyGroup], made: "list[Native]") -> str:
     if len(made) > 1:
-        return say(
-            "{count} chains of '{armature}' are on drivers: the file plays without IK 2D",
-            count=len(made),
-            armature=armature.name,
-        )
-    name = next(chain.name for chain in chains if chain.native_stand == made[0].controls)
-    return say("Chain '{name}' is on drivers: the file plays without IK 2D", name=name)
+        done = say("{count} chains of '{armature}' are on drivers", count=len(made), armature=armature.name)
+    else:
+        name = next(chain.name for chain in chains if chain.native_stand == made[0].controls)
+        done = say("Chain '{name}' is on drivers", name=name)
+    left = [chain.name for chain in armature.ik2d.chains if chain.enabled and not is_native(chain)]
+    if left:
+        return say("{done}; {names} still need IK 2D or a bake", done=done, names=listed(left))
+    return say("{done}: the file plays without IK 2D", done=done)
 
 
 class IK2D_OT_remove_native(_OnChains, Operator):
@@ -141,8 +151,8 @@ class IK2D_OT_remove_native(_OnChains, Operator):
         chains = [chain for chain in self.chains(context, native=True) if is_native(chain)]
         if not chains:
             if self.all:
-                raise IK2DError(say("No enabled chain is on drivers"))
-            raise IK2DError(say("Chain '{chain}' is not on drivers", chain=shown_chain(context).name))
+                raise refusal("No enabled chain is on drivers")
+            raise refusal("Chain '{chain}' is not on drivers", chain=shown_chain(context).name)
         names = [chain.name for chain in chains]
         for chain in chains:
             remove_native(chain.id_data, chain)

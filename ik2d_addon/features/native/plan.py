@@ -6,10 +6,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...core import IK2DError, Stretch
+from ...core import Stretch
 from ...core.inputs import Floats, wrapped
-from ...core.words import say
+from ...core.words import refusal
 from ...rig.chain.chain import RigChain, rest_joints
+from ...rig.chain.planes import solver_side
 from .expressions import turn_parts
 
 # A bone shorter in the plane than this part of the reach turns nothing.
@@ -49,15 +50,26 @@ class Shape:
     weights: Floats | None = None  # (n,) None: all 1
     root_turns_freely: bool = True
     links: Links | None = None  # of more than two bones; then lengths and angles are in the root's axes
+    solver_side: float = 1.0  # as the chain has it
 
     @property
     def reach(self) -> float:
         """The tip's greatest distance from the root."""
         return float(self.lengths.sum())
 
+    @property
+    def is_positive(self) -> str:
+        """The expression of whether the solver's side is +1 while the chain is not turned over."""
+        return "bend>=0" if self.solver_side > 0.0 else "bend<0"
+
+    @property
+    def side(self) -> str:
+        """The expression of the solver's side, +1 to -1, as the chain turns over."""
+        return f"(1 if {self.is_positive} else -1)*(1-2*turn_over)"
+
 
 @dataclass(frozen=True)
-class Plan:
+class NativePlan:
     """Driven properties and the expressions of the bones' turns and scales.
 
     Each word in an expression that is not a function is a variable: `x` and `y`, the target in the plane,
@@ -79,12 +91,10 @@ def shape_of(rig: RigChain) -> Shape:
     lengths = np.hypot(flat[:, 0], flat[:, 1])
     for bone, length in zip(rig.bones, lengths, strict=True):
         if length <= _SEEN_END_ON * lengths.sum():
-            raise IK2DError(
-                say(
-                    "bone '{bone}' points across the chain's plane, where no turn moves its end; choose "
-                    "another plane, or end the chain before it",
-                    bone=bone,
-                )
+            raise refusal(
+                "bone '{bone}' points across the chain's plane, where no turn moves its end; set Bends "
+                "In to another plane, or end the chain before it",
+                bone=bone,
             )
     links = links_of(rig) if len(lengths) > 2 else None
     if links is not None:
@@ -99,6 +109,9 @@ def shape_of(rig: RigChain) -> Shape:
     # A range of a whole turn or more is no limit.
     spans = np.ptp(rig.joints.limits, axis=1, keepdims=True)
     limits = np.where(spans < 2.0 * np.pi, rig.joints.limits, np.nan)
+    settings = rig.armature.path_resolve(rig.path)
+    # Two bones get the triangle's expressions, whatever their solver.
+    two_bone = solver_side(settings, 'TWO_BONE', rig.plane, joints)
     shape = Shape(
         lengths,
         headings,
@@ -109,6 +122,7 @@ def shape_of(rig: RigChain) -> Shape:
         weights=rig.joints.weights,
         root_turns_freely=rig.root_turns_freely,
         links=links,
+        solver_side=two_bone if len(lengths) == 2 else rig.solver_side,
     )
     return replace(shape, misses=misses_of(rig, shape)) if len(lengths) == 2 else shape
 

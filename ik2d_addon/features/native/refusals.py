@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 import bpy
 import numpy as np
 
-from ...core import IK2DError
 from ...core.swing import ARC
-from ...core.words import noted, say
+from ...core.words import listed, noted, refusal, say
 from ...rig.animation import versions
 from ...rig.animation.value_keys import curve_of, driver_of
 from ...rig.chain.chain import RigChain
+from ...rig.chain.joints import axes_left
 from ...rig.chain.native_state import constraints_of
 from ...rig.pose.hand_rotations import own_curves
 from ...rig.pose.kinematics import read_linkage
@@ -31,8 +31,8 @@ _UNSCALED = 1e-6
 def refuse_unfit(rig: RigChain, scene: bpy.types.Scene) -> None:
     """Raise IK2DError with the first reason why a chain cannot be native."""
     for problem in _problems_of(rig, scene):
-        raise IK2DError(
-            say("Chain '{chain}' cannot be converted to drivers: {problem}", chain=rig.name, problem=problem)
+        raise refusal(
+            "Chain '{chain}' cannot be converted to drivers: {problem}", chain=rig.name, problem=problem
         )
 
 
@@ -57,18 +57,16 @@ def refuse_uneven(rig: RigChain, samples: ChainSamples, times: Sequence[float]) 
         if found.any():
             above = rig.pose_bones[0].parent
             bone = "" if above is None else say(", or a bone from '{above}' up,", above=above.name)
-            raise IK2DError(
-                say(
-                    "Chain '{chain}' cannot be converted to drivers: '{armature}'{bone} is {what} (frame "
-                    "{time:g}), where Blender's constraints cannot turn its {part}; apply the scale, or "
-                    "bake it instead",
-                    chain=rig.name,
-                    armature=rig.armature.name,
-                    bone=bone,
-                    what=what,
-                    time=times[int(found.argmax())],
-                    part=noted("plane") if rig.swing is not None else noted("foot or hand"),
-                )
+            raise refusal(
+                "Chain '{chain}' cannot be converted to drivers: '{armature}'{bone} is {what} (frame "
+                "{time:g}), where Blender's constraints cannot turn its {part}; apply the scale, or "
+                "bake it instead",
+                chain=rig.name,
+                armature=rig.armature.name,
+                bone=bone,
+                what=what,
+                time=times[int(found.argmax())],
+                part=noted("plane") if rig.swing is not None else noted("foot or hand"),
             )
 
 
@@ -85,15 +83,18 @@ def _problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
         yield say("bones that slide cannot be; turn Slide off in Joints, or bake it instead")
     yield from hand_problems(rig)
     if own_curves(rig):
-        yield (
-            say(
-                "'{part}' on its tip has keys of its own, which drivers would replace; delete them, "
-                "or bake it instead",
-                part=rig.hands.bones[0] if rig.hands else "",
-            )
+        yield say(
+            "'{part}' on its tip has keys of its own, which drivers would replace; delete them, "
+            "or bake it instead",
+            part=rig.hands.bones[0] if rig.hands else "",
         )
     if rig.foot is not None and is_animated(rig.armature, f"{rig.path}.foot.use_ground"):
         yield say("Above Ground is animated, which drivers cannot be; delete its keys, or bake it instead")
+    if rig.swing is not None and rig.swing.towards is not None and not np.isnan(rig.joints.limits[0]).any():
+        yield say(
+            "it has a Swing Normal, and its first bone is limited, and only one of the two can be; set Swing "
+            "Normal to 0, or turn off the limit"
+        )
     if rig.tip_angle is not None:
         yield say("its last bone has an angle of its own; set Last Bone's Angle to Free, or bake it instead")
     for i, bone in enumerate(rig.pose_bones):
@@ -119,21 +120,27 @@ def _problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
 def _of_joint(rig: RigChain, i: int) -> Iterator[str]:
     bone, joints = rig.bones[i], rig.joints
     if joints.fixed[i]:
-        yield say("locks hold the bone '{bone}'; unlock its rotation", bone=bone)
+        if left := axes_left(rig.pose_bones[i]):
+            yield say(
+                "locks leave the bone '{bone}' only {axes}, about which it does not bend the chain; unlock "
+                "its rotation",
+                bone=bone,
+                axes=listed(["XYZ"[axis] for axis in left]),
+            )
+        else:
+            yield say("locks hold the bone '{bone}'; unlock its rotation", bone=bone)
     elif joints.slants[i]:
         degrees = np.degrees(joints.slants[i])
-        yield (
-            say(
-                "locks have the bone '{bone}' turn about an axis that is {angle:.2g} degrees off the "
-                "chain's plane; unlock its rotation, or set Bends In to Hinges",
-                bone=bone,
-                angle=degrees,
-            )
+        yield say(
+            "locks have the bone '{bone}' turn about an axis that is {angle:.2g} degrees off the "
+            "chain's plane; unlock its rotation, or set Bends In to Hinges",
+            bone=bone,
+            angle=degrees,
         )
     # Even uses weights; between two bones they have no effect.
     if joints.weights[i] == 0.0 or (joints.weights[i] != 1.0 and len(rig.bones) == 2):
         yield say(
-            "the bone '{bone}' has a weight of {weight:g}; set its Weight to 1 in Joints",
+            "the bone '{bone}' has a flexibility of {weight:g}; set its Flexibility to 1 in Joints",
             bone=bone,
             weight=joints.weights[i],
         )
@@ -171,13 +178,19 @@ def _of_inheritance(bone: bpy.types.PoseBone, root: bool) -> Iterator[str]:
 def _of_place(bone: bpy.types.PoseBone) -> Iterator[str]:
     if bone.bone.use_connect and bone.parent is not None:
         return
-    if max(map(abs, bone.location)) > _AT_REST * bone.length or _moves(bone, "location", 0.0, [0, 1, 2]):
-        yield (
-            say(
-                "the bone '{bone}' is moved by its own location; move the bone above it instead, and "
-                "clear its location and the keys of it (Alt-G)",
-                bone=bone.name,
-            )
+    axes = [0, 1, 2]
+    if (driven := _driven(bone, "location", axes)) is not None:
+        yield say(
+            "the location of the bone '{bone}' has a driver on {axis}; move the bone above it instead, and "
+            "delete or mute that driver",
+            bone=bone.name,
+            axis="XYZ"[driven],
+        )
+    elif max(map(abs, bone.location)) > _AT_REST * bone.length or _keyed(bone, "location", 0.0, axes):
+        yield say(
+            "the bone '{bone}' is moved by its own location; move the bone above it instead, and "
+            "clear its location and the keys of it (Alt-G)",
+            bone=bone.name,
         )
 
 
@@ -188,25 +201,36 @@ def _of_scale(rig: RigChain, i: int) -> Iterator[str]:
     scaled = [bone.scale[axis] for axis in axes]
     if rig.stretching is not None:
         scaled.append(rig.stretching.bases[i])
-    if max(abs(value - 1.0) for value in scaled) > _UNSCALED or _moves(bone, "scale", 1.0, axes):
-        yield (
-            say(
-                "the bone '{bone}' is scaled; scale the bone above the chain instead, and clear its "
-                "scale and the keys of it (Alt-S)",
-                bone=bone.name,
-            )
+    if (driven := _driven(bone, "scale", axes)) is not None:
+        yield say(
+            "the scale of the bone '{bone}' has a driver on {axis}; scale the bone above the chain instead, "
+            "and delete or mute that driver",
+            bone=bone.name,
+            axis="XYZ"[driven],
+        )
+    elif max(abs(value - 1.0) for value in scaled) > _UNSCALED or _keyed(bone, "scale", 1.0, axes):
+        yield say(
+            "the bone '{bone}' is scaled; scale the bone above the chain instead, and clear its "
+            "scale and the keys of it (Alt-S)",
+            bone=bone.name,
         )
 
 
-def _moves(bone: bpy.types.PoseBone, name: str, rest: float, axes: Sequence[int]) -> bool:
-    """Return whether a driver, or a key's value off rest, moves one of some channels of a bone."""
+def _driven(bone: bpy.types.PoseBone, name: str, axes: Sequence[int]) -> int | None:
+    """Return the first axis of some channels of a bone that a driver moves; None for none."""
+    animation, path = bone.id_data.animation_data, bone.path_from_id(name)
+    drivers = animation.drivers if animation is not None else ()
+    driven = {curve.array_index for curve in drivers if curve.data_path == path and not curve.mute}
+    return next((axis for axis in axes if axis in driven), None)
+
+
+def _keyed(bone: bpy.types.PoseBone, name: str, rest: float, axes: Sequence[int]) -> bool:
+    """Return whether a key's value is off rest in one of some channels of a bone."""
     armature, path = bone.id_data, bone.path_from_id(name)
     animation = armature.animation_data
     if animation is None:
         return False
     wanted = {(path, axis) for axis in axes}
-    if any((curve.data_path, curve.array_index) in wanted and not curve.mute for curve in animation.drivers):
-        return True
     places = (versions.strip_channels(strip) for strip in versions.playing_strips(animation))
     holders = [holder for holder in (versions.existing_channels(armature), *places) if holder is not None]
     for curve in (curve for holder in holders for curve in holder.fcurves):
@@ -254,14 +278,12 @@ def _of_longer_ik(rig: RigChain) -> Iterator[str]:
                 line = [one.name for one in (bone, *bone.parent_recursive)][not constraint.use_tail :]
                 line = line[: constraint.chain_count or len(line)]
                 if waited_for.intersection(line) and set(rig.bones).intersection(line):
-                    yield (
-                        say(
-                            "the IK constraint '{constraint}' of bone '{bone}' continues up to '{line}', and "
-                            "even where it is muted Blender cannot evaluate both; lower its Chain Length to "
-                            "{index}, or remove it",
-                            constraint=constraint.name,
-                            bone=bone.name,
-                            line=line[-1],
-                            index=line.index(rig.bones[0]) + 1,
-                        )
+                    yield say(
+                        "the IK constraint '{constraint}' of bone '{bone}' continues up to '{line}', and "
+                        "even where it is muted Blender cannot evaluate both; lower its Chain Length to "
+                        "{index}, or remove it",
+                        constraint=constraint.name,
+                        bone=bone.name,
+                        line=line[-1],
+                        index=line.index(rig.bones[0]) + 1,
                     )

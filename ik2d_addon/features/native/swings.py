@@ -14,6 +14,8 @@ the plane, to which a Locked Track brings the swing.
 The copy of the target is the swing's child as well, and has the target in the plane that follows it. It is
 the controls' child, and "x" and "y" are steps, where a rotation depends on the target's distance or on its
 angle in the rest plane: of a tip off the plane, and of limits in a plane that swings with its target.
+
+A plane that swings about a direction of its own starts with Z along that instead of the plane's normal.
 """
 
 from dataclasses import dataclass
@@ -21,7 +23,7 @@ from math import atan2, cos, sin
 
 import bpy
 import numpy as np
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ...core.inputs import Floats
 from ...core.swing import POLE, SWING
@@ -51,6 +53,9 @@ class Following:
     limited: bool  # whether the first bone has limits, which count in the rest plane
     reach: float
     bone: Floats  # (3, 3) the first bone's axes in the plane's, in columns
+    towards: (
+        Floats | None
+    )  # (3,) what the turned normal stays nearest to, in the plane's axes; None: that at rest
 
     @property
     def is_direct(self) -> bool:
@@ -65,7 +70,10 @@ class Following:
             self._drive_target(empties)
         angle = f"-{num(self.angle)}"
         if self.rule == SWING:
-            angle = "" if self.is_direct else "-atan2(ty,tx)"
+            angle = "" if self.is_direct or self.towards is not None else "-atan2(ty,tx)"
+            if self.towards is not None:
+                up = Vector((0.0, 0.0, 1.0))
+                swing.rotation_euler = up.rotation_difference(Vector(self.towards)).to_euler()
         else:
             swing.rotation_euler.z = self.angle
         turned.rotation_mode = 'ZYX'
@@ -79,7 +87,9 @@ class Following:
             swing.rotation_euler.x, turned.delta_rotation_euler.x = spin, -spin
         if self.is_direct:
             empties.target_copy.parent = swing
-            empties.target_copy.matrix_parent_inverse = swing.rotation_euler.to_matrix().to_4x4().transposed()
+            if self.rule != SWING:
+                back = swing.rotation_euler.to_matrix().to_4x4().transposed()
+                empties.target_copy.matrix_parent_inverse = back
 
     def _constrain(self, swing: bpy.types.Object, target: Node) -> None:
         """Have constraints turn the swing towards the target, and the pole if there is one."""
@@ -94,7 +104,10 @@ class Following:
     def _drive_target(self, empties: SwungEmpties) -> None:
         """Add the steps to "x" and "y", the target in the plane that follows it."""
         drive_step(empties, "d", f"sqrt(max(tx*tx+ty*ty+tz*tz-{num(self.height**2)},0))")
-        if self.rule == SWING:
+        if self.towards is not None:
+            drive_step(empties, "x", "d")
+            drive_step(empties, "y", "0")
+        elif self.rule == SWING:
             least = num(_NO_DIRECTION * self.reach)
             drive_step(empties, "o", "sqrt(tx*tx+ty*ty)")
             drive_step(empties, "x", f"tx*d/max(o,{least}) if o>{least} else d")
@@ -140,6 +153,7 @@ def read_following(rig: RigChain, goal: Node | None = None) -> Following | None:
         not np.isnan(rig.joints.limits[0]).any(),
         reach,
         np.array((plane.x, plane.y, plane.normal)) @ first_axes(rig),
+        None if swing.towards is None else np.array((plane.x, plane.y, plane.normal)) @ swing.towards,
     )
 
 

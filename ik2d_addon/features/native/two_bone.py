@@ -8,7 +8,7 @@ tip's distance, which would lose the knee's angle of a nearly straight chain.
 import numpy as np
 
 from .expressions import num
-from .plan import Plan, Shape
+from .plan import NativePlan, Shape
 
 # The least divisor, as a part of the reach.
 TINY = 1e-6
@@ -18,10 +18,9 @@ _STRAIGHT_ENOUGH = 2e-6
 _NOTHING = 1e-9
 DISTANCE = "sqrt(x*x+y*y)"
 _LEAST = "min(max(compress,.01),1/max(compress,.01))"
-SIDE = "(1 if bend>=0 else -1)*(1-2*turn_over)"
 
 
-def plan(shape: Shape) -> Plan:
+def plan(shape: Shape) -> NativePlan:
     """Return the plan for two bones without limits.
 
     Turning over scales the knee's angle, see bake/solving/turn_over.py.
@@ -36,7 +35,7 @@ def plan(shape: Shape) -> Plan:
     factors: tuple[str, ...] = ()
     if shape.stretch is not None:
         factors = ("", "k") if shape.stretch.last_only else ("k", "k")
-    return Plan(tuple(steps), (root, f"{knee}-{num(shape.angles[1])}"), factors)
+    return NativePlan(tuple(steps), (root, f"{knee}-{num(shape.angles[1])}"), factors)
 
 
 def softened(shape: Shape) -> list[tuple[str, str]]:
@@ -74,7 +73,7 @@ def _last_stretched(shape: Shape) -> list[tuple[str, str]]:
         ("k", f"clamp({longer},{least},max(stretch,1))"),
         ("q", f"{num(outer)}-g+(k-1)*{num(d2)}"),
         ("l", f"k*{num(d2)}"),
-        ("t", _knee(f"({num(d1)}+l-q)*({num(d1)}+l+q)", f"(q-{num(d1)}+l)*(q+{num(d1)}-l)")),
+        ("t", _knee(shape, f"({num(d1)}+l-q)*({num(d1)}+l+q)", f"(q-{num(d1)}+l)*(q+{num(d1)}-l)")),
         ("r", _aim(shape, "x", "y", "t", "l")),
     ]
 
@@ -84,7 +83,7 @@ def _turned(shape: Shape) -> list[tuple[str, str]]:
     outer, inner = shape.reach, _inner(shape)
     above = f"g*({num(2.0 * outer)}-g)"
     below = f"({num(outer - inner)}-g)*({num(outer + inner)}-g)"
-    steps = [("t", _knee(above, below)), ("r", _aim(shape, "x", "y", "t"))]
+    steps = [("t", _knee(shape, above, below)), ("r", _aim(shape, "x", "y", "t"))]
     if shape.misses is None or np.abs(shape.misses).sum(axis=(1, 2)).max() <= _STRAIGHT_ENOUGH * outer:
         return steps
     # The target and its miss; of the squares, again, only terms that 32 bits can hold.
@@ -95,16 +94,16 @@ def _turned(shape: Shape) -> list[tuple[str, str]]:
         ("u", f"({_missed(shape, 0)}) {in_reach}"),
         ("v", f"({_missed(shape, 1)}) {in_reach}"),
         ("s", f"2*(x*u+y*v)*{part}+u*u+v*v"),
-        ("t2", _knee(f"{above}-s", f"{below}+s")),
+        ("t2", _knee(shape, f"{above}-s", f"{below}+s")),
         ("p", f"x*{part}+u"),
         ("q", f"y*{part}+v"),
         ("r2", _aim(shape, "p", "q", "t2")),
     ]
 
 
-def _knee(above: str, below: str) -> str:
+def _knee(shape: Shape, above: str, below: str) -> str:
     """Return the second angle, from the squared tip distance's gaps to its upper and lower bounds."""
-    return f"{SIDE}*2*atan2(sqrt(max({above},0)),sqrt(max({below},0)))"
+    return f"{shape.side}*2*atan2(sqrt(max({above},0)),sqrt(max({below},0)))"
 
 
 def _missed(shape: Shape, axis: int) -> str:

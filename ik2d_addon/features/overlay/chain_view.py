@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A chain in the pose that the viewport shows: its plane, joints, limits and target, to be drawn.
 
-It is read from the values that Blender's depsgraph has written back to the originals, and changes nothing:
-so it can be read while a window is drawn, when nothing can be added or evaluated.
+It is read from what Blender's depsgraph has evaluated, as the viewport shows it and Live looks at it, and
+changes nothing: so it can be read while a window is drawn, when nothing can be added or evaluated. The
+originals have the same values, but after a file was opened only once something has changed.
 """
 
 from dataclasses import dataclass
@@ -16,12 +17,13 @@ from mathutils import Matrix, Vector
 from ...core import Chain, IK2DError, Region, Stretch, reachable
 from ...core.affine import inverse
 from ...core.chain import DEFAULT_TOLERANCE
-from ...core.inputs import Floats
-from ...core.words import noted, say
+from ...core.inputs import Floats, wrapped
+from ...core.words import noted, refusal
 from ...rig.chain.chain import RigChain, values_of
 from ...rig.chain.dependencies import Node
 from ...rig.chain.foot.bones import TOES
 from ...rig.chain.native_state import controls_of, is_flipped, sampled_controls, with_foot_controls
+from ...rig.chain.renames import chain_named
 from ...rig.pose.kinematics import angles_before, read_linkage, rest_to_pose
 from ...rig.pose.swings import aimed_as_far, swung
 from ...rig.pose.target_plane import facing_target
@@ -70,6 +72,12 @@ class ChainView:
         """Radians, 0 to pi, of the last bone off its wanted heading; 0 where it is free."""
         along = self.joints[-1] - self.joints[-2]
         return 0.0 if self.heading is None else abs(remainder(atan2(along[1], along[0]) - self.heading, tau))
+
+    @property
+    def turns(self) -> Floats:
+        """(n,) radians that each joint has turned from rest, as its limits count."""
+        headings = np.arctan2(*np.diff(self.joints, axis=0).T[::-1])
+        return wrapped(np.diff(headings, prepend=0.0) - self.rest)
 
     @property
     def scale(self) -> float:
@@ -139,26 +147,28 @@ class ChainView:
 
 
 def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSamples:
-    """Return the samples of a chain on the current frame, read from the original objects."""
-    armature, bones = rig.armature, rig.pose_bones
+    """Return the samples of a chain on the current frame, as the viewport shows it."""
+    armature, settings, bones = _shown_chain(rig, settings)
     matrices = {role: _matrix_of(node) for role, node in rig.roles.items()}
     matrix, pole = matrices["target"], matrices.get("pole")
     parent = bones[0].parent
     world = np.array(armature.matrix_world, np.float64)
     tip = armature.matrix_world @ bones[-1].tail
     controls = controls_of(settings)
+    controls = None if controls is None else _shown(controls)
     frame = bpy.context.scene.frame_float
-    own = settings.softness, -1.0 if is_flipped(settings) else 1.0, settings.influence
-    values = values_of(settings, with_foot=rig.foot is not None)
+    side = rig.solver_side
+    own = settings.softness, -side if is_flipped(settings) else side, settings.influence
+    values = values_of(settings, side, with_foot=rig.foot is not None)
     first, foot = own, values[3:]
     if controls is not None:
-        first = sampled_controls(controls)
+        first = sampled_controls(controls, side)
         foot = with_foot_controls(controls, foot) if foot else foot
     samples = ChainSamples(
         targets=np.array([matrix.translation], np.float64),
         world=world[None],
         parent=None if parent is None else np.array(parent.matrix, np.float64)[None],
-        bases=_bases(rig)[None],
+        bases=_bases(rig, bones)[None],
         tips=np.array([tip], np.float64),
         settings=np.array([(*first, *foot)]),
         aims=np.array([matrix.to_3x3()], np.float64) if rig.follows_rotation else None,
@@ -181,31 +191,50 @@ def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSample
 
 
 def _matrix_of(node: Node) -> Matrix:
-    """Return the world's matrix of an object, or of its bone."""
-    ob, bone = node
-    return ob.matrix_world @ ob.pose.bones[bone].matrix if bone else ob.matrix_world
+    """Return the world's matrix of an object, or of its bone, as the viewport shows it."""
+    ob, bone = _shown(node[0]), node[1]
+    return ob.matrix_world @ ob.pose.bones[bone].matrix if bone else ob.matrix_world.copy()
 
 
-def _bases(rig: RigChain) -> Floats:
-    """Return the bones' basis matrices (n, 4, 4), without the slides and scales of the chain."""
-    bases = np.array([bone.matrix_basis for bone in rig.pose_bones], np.float64)
+def _shown(ob: bpy.types.Object) -> bpy.types.Object:
+    """Return an object as the depsgraph of the viewport has evaluated it, or itself where it has not."""
+    depsgraph = bpy.context.view_layer.depsgraph
+    shown = ob if depsgraph is None else ob.evaluated_get(depsgraph)
+    return shown if shown.is_evaluated else ob
+
+
+def _shown_chain(
+    rig: RigChain, settings: bpy.types.PropertyGroup
+) -> tuple[bpy.types.Object, bpy.types.PropertyGroup, list[bpy.types.PoseBone]]:
+    """Return a chain's armature, settings and bones, root to tip, as the viewport shows them."""
+    armature, found = _shown(rig.armature), None
+    if armature.pose is not None and all(bone in armature.pose.bones for bone in rig.bones):
+        found = chain_named(armature, settings.name)
+    if found is None:
+        return rig.armature, settings, rig.pose_bones
+    return armature, found, [armature.pose.bones[bone] for bone in rig.bones]
+
+
+def _bases(rig: RigChain, bones: list[bpy.types.PoseBone]) -> Floats:
+    """Return the basis matrices (n, 4, 4) of posed bones, without the slides and scales of the chain."""
+    bases = np.array([bone.matrix_basis for bone in bones], np.float64)
     for bone in rig.slides.channels if rig.slides is not None else ():
-        bases[bone, :3, 3] = location_without_slides(rig, bone)
+        bases[bone, :3, 3] = location_without_slides(rig, bone, bones)
     if rig.stretching is not None:
         bases = rig.stretching.scaled_bases(bases[None])[0]
     return bases
 
 
 def view_chain(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainView:
-    """Return a chain in the current pose. settings: those that it was read from, which may be animated.
+    """Return a chain in the current pose. settings: those that it was read from.
 
     Raises IK2DError for a bone or a target with no finite place.
     """
     samples = samples_now(rig, settings)
     values = (samples.targets, samples.world, samples.bases, samples.tips, samples.poles)
     if not all(value is None or np.isfinite(value).all() for value in values):
-        raise IK2DError(
-            say("Chain '{chain}': its bones, its target or its pole have no finite place", chain=rig.name)
+        raise refusal(
+            "Chain '{chain}': its bones, its target or its pole have no finite place", chain=rig.name
         )
     rig = facing_target(rig, samples)
     samples = aimed_as_far(rig, swung(rig, samples))
@@ -216,7 +245,8 @@ def view_chain(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainView:
     frame[:3, 0], frame[:3, 1], frame[:3, 2], frame[:3, 3] = plane.x, plane.y, plane.normal, plane.origin
     to_rest = rest_to_pose(rig, samples)
     wanted, to_pose = wanted_headings(rig, samples, to_rest), to_rest[0] @ frame
-    into, bones = inverse(to_pose), rig.pose_bones
+    armature, shown, bones = _shown_chain(rig, settings)
+    into = inverse(to_pose)
     posed = np.array([*(bone.head for bone in bones), bones[-1].tail], np.float64)
     flat = posed @ into[:3, :3].T + into[:3, 3]
     weights, limits = rig.joints.weights, rig.joints.limits
@@ -238,19 +268,19 @@ def view_chain(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainView:
         target=samples.targets[0],
         pole=None if samples.poles is None else samples.poles[0],
         heading=None if wanted is None else float(wanted[0]),
-        sole=_sole(rig, settings.foot),
+        sole=_sole(rig, armature, shown.foot),
         control=None if rig.foot is None else np.array(_matrix_of(rig.roles["target"]).translation),
     )
 
 
-def _sole(rig: RigChain, foot: bpy.types.PropertyGroup) -> Floats | None:
+def _sole(rig: RigChain, armature: bpy.types.Object, foot: bpy.types.PropertyGroup) -> Floats | None:
     """Return heel, ball and toe tip (3, 3) in the world as posed; None without a foot."""
     if rig.foot is None or rig.hands is None:
         return None
-    posed = [rig.armature.pose.bones[bone] for bone in rig.hands.bones]
+    posed = [armature.pose.bones[bone] for bone in rig.hands.bones]
     last = next((bone for bone, part in zip(posed, rig.hands.parts, strict=True) if part == TOES), posed[0])
     places = (posed[0], foot.heel), (last, foot.ball), (last, foot.toe_tip)
-    world, ankle = rig.armature.matrix_world, Vector(rig.foot.ankle)
+    world, ankle = armature.matrix_world, Vector(rig.foot.ankle)
     return np.array(
         [
             world @ bone.matrix @ bone.bone.matrix_local.inverted_safe() @ (ankle + Vector(place))

@@ -57,9 +57,10 @@ def contact_bars(chain: PropertyGroup, scene: bpy.types.Scene) -> ContactBars | 
     """Return the bars of a chain's contacts; None where none are keyed."""
     first, last, _ = chosen_range(chain.id_data, scene)
     last = min(last, first + _MOST - 1)
-    mask = keyed(chain, scene, range(first, last + 1))
-    if mask is None:
+    known = keyed(chain, scene, range(first, last + 1))
+    if known is None:
         return None
+    mask = known[0] & known[1][:, None]
     labels = {"contact": say("Foot"), "contact_heel": say("Heel"), "contact_toe": say("Toes")}
     rows = tuple(
         (labels[name], tuple((first + a, first + b - 1) for a, b in runs(on)))

@@ -16,19 +16,21 @@ from bpy.types import Context, Object, PropertyGroup
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from gpu_extras.batch import batch_for_shader
 
-from ...bake.lengths import Units, length_text
+from ...bake.causes import FK
+from ...bake.lengths import Units
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.words import say
+from ...live.registry import off_words, problem_of_live
 from ...rig.chain.chain import RigChain, read_chain
 from ...rig.chain.fingerprint import settings_of
 from ...ui.context import active_armature, active_chain, shown_chain
 from ...ui.settings.overlay import COLORS, listeners, overlay_settings
 from . import figure as figures
-from .chain_view import ChainView, view_chain
+from .chain_view import NOT_SOLVED, ChainView, view_chain
 from .colors import RGB, WORDS, farther_end, readable
 from .contact_bars import ASIDE, ContactBars, contact_bars, triangles
-from .figure import Figure
+from .figure import Figure, Miss
 from .target_path import path_of
 
 # Animated settings that a rig is not read from: it is kept when the frame changes.
@@ -130,20 +132,25 @@ def figure_of(
         if settings.foot:
             figures.draw_foot(figure, chain_view, colors["foot"])
         if settings.miss:
-            why = chain_view.why_missed
-            name = f"{chain.name}: " if several else ""
-            words = say(
-                "{name}{length} off: {why}",
-                name=name,
-                length=length_text(chain_view.distance, units),
-                why=why,
-            )
-            figures.draw_miss(figure, chain_view, colors["miss"], colors["plane"], words)
+            miss = miss_of(chain, chain_view, units)
+            if several:
+                miss = miss._replace(words=miss.words and f"{chain.name}: {miss.words}")
+            figures.draw_miss(figure, chain_view, colors["miss"], colors["plane"], miss)
             figures.draw_heading(figure, chain_view, colors["miss"])
     figure.labels = [
         (place, words, readable(color, background, WORDS)) for place, words, color in figure.labels
     ]
     return figure
+
+
+def miss_of(chain: PropertyGroup, chain_view: ChainView, units: Units) -> Miss:
+    """Return how far a chain's tip is off its target, and why: of a live chain as the sidebar says it."""
+    if chain.live and chain.enabled and not problem_of_live(chain):
+        status = chain.live_status
+        return Miss("" if chain.live_reached else status, status != say(FK))
+    if not (why := chain_view.why_missed):
+        return Miss("")
+    return Miss(f"{off_words(chain_view.distance, units)}: {say(why)}", why != NOT_SOLVED)
 
 
 def background_of(context: Context) -> RGB:

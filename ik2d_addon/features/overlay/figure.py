@@ -3,6 +3,7 @@
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from ...core.inputs import Floats
 from ...core.pops import pop_bands
 from ...core.words import say
 from . import shapes
-from .chain_view import NOT_SOLVED, ChainView
+from .chain_view import ChainView
 from .colors import RGB
 
 THIN, BOLD = 1.0, 2.0  # pixels, at a scale of 1
@@ -35,6 +36,13 @@ class TargetPath:
     frames: NDArray[np.int64]  # (m,)
     places: Floats  # (m, 3) in the world
     missed: NDArray[np.bool_]  # (m,) where the chain cannot follow it
+
+
+class Miss(NamedTuple):
+    """A tip off its target, in words; "" where it is on it."""
+
+    words: str
+    is_real: bool = True  # not only since the chain is not solved at this frame, or FK
 
 
 @dataclass
@@ -189,20 +197,18 @@ def draw_foot(figure: Figure, chain_view: ChainView, color: RGB) -> None:
         figure.line(shapes.dashes(chain_view.control, chain_view.tip, _DASH * size, 0.4), color, 0.9)
 
 
-def draw_miss(figure: Figure, chain_view: ChainView, color: RGB, quiet: RGB, words: str) -> None:
+def draw_miss(figure: Figure, chain_view: ChainView, color: RGB, quiet: RGB, miss: Miss) -> None:
     """Add a dashed line from the tip to a target that it is not on, and words next to the target."""
-    why = chain_view.why_missed
-    if not why:
+    if not miss.words:
         return
     size = chain_view.scale * chain_view.reach[1]
-    unsolved = why == NOT_SOLVED
-    shade = quiet if unsolved else color
+    shade = color if miss.is_real else quiet
     ends = chain_view.tip, chain_view.target
-    figure.line(shapes.dashes(*ends, _DASH * size, 0.3 if unsolved else 0.6), shade, 1.0, BOLD)
-    if not unsolved:
+    figure.line(shapes.dashes(*ends, _DASH * size, 0.6 if miss.is_real else 0.3), shade, 1.0, BOLD)
+    if miss.is_real:
         x, y = (_CROSS * size * axis / chain_view.scale for axis in chain_view.to_world[:3, :2].T)
         figure.line(shapes.crosses(chain_view.target[np.newaxis], x, y), shade, 1.0, BOLD)
-    figure.labels.append((chain_view.target, words, shade))
+    figure.labels.append((chain_view.target, miss.words, shade))
 
 
 def draw_heading(figure: Figure, chain_view: ChainView, color: RGB) -> None:

@@ -9,7 +9,7 @@ from bpy.types import Context, Event, Operator, PropertyGroup
 from bpy_extras.view3d_utils import region_2d_to_origin_3d, region_2d_to_vector_3d
 
 from ...core import IK2DError
-from ...core.words import say
+from ...core.words import refusal, say
 from ...rig.chain.chain import read_chain
 from ...ui.context import active_armature, named_chain, why_not_edit
 from ...ui.operator import ChainOperator, chain_name
@@ -112,12 +112,10 @@ class IK2D_OT_limit_set(ChainOperator, Operator):
         chain = named_chain(context, self.chain)
         joint = chain.joints.get(self.joint)
         if joint is None:
-            raise IK2DError(
-                say(
-                    "Chain '{chain}' has no joint '{joint}'; press Update Joints first",
-                    chain=chain.name,
-                    joint=self.joint,
-                )
+            raise refusal(
+                "Chain '{chain}' has no joint '{joint}'; press Update Joints first",
+                chain=chain.name,
+                joint=self.joint,
             )
         return joint
 

@@ -17,6 +17,7 @@ class IK2D_PT_overlay(RigSidebar, Panel):
     bl_label = "Overlay"
     bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}
+    bl_order = 1  # below Chain
 
     def draw_header(self, _context):
         self.layout.prop(overlay_settings(), "show", text="")

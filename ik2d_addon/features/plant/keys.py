@@ -9,30 +9,28 @@ from bpy.types import Object
 
 from ...bake.lengths import Units, length_text
 from ...bake.request import read_rigs
-from ...core import IK2DError
 from ...core.contacts.held import ease_between
 from ...core.contacts.planted import PlantedFoot
 from ...core.contacts.runs import Mask, runs
 from ...core.inputs import Floats
-from ...core.words import say
-from ...rig.animation.bone_channels import rotation_property
-from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, values_keyed, values_previewed
+from ...core.words import refusal
+from ...rig.animation.kept.marks import PLANT
+from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, values_keyed
 from ...rig.chain.chain import RigChain
 from ...rig.chain.foot.bones import TOES
-from ...rig.chain.hands import REST, orientations
 from ...rig.chain.renames import needed_chain
-from ...rig.pose.channels import channels_of
 from ...rig.scene.samples import ChainSamples
-from ..match.targets import View, holder_of, in_rounds, location_keys, locations_on_tips
+from ..match.hands import own_keys, rotation_keys
+from ..match.targets import MatchView, holder_of, in_rounds, location_keys, locations_on_tips
 from .contacts import UP, contact_keys
 from .motion import misses
-from .path import Plan
+from .path import PlantPlan
 
 # A tip farther off its place in a contact than this part of the reach is not held.
 HELD = 1e-4
 
 
-def key_plans(view: View, armature: Object, plans: Sequence[Plan]) -> list[str]:
+def key_plans(view: MatchView, armature: Object, plans: Sequence[PlantPlan]) -> list[str]:
     """Key contacts, targets and rolls; return warnings. Raises IK2DError where a contact is out of reach."""
     scene, frames = view.scene, [int(time) for time in view.times]
     by_name = {plan.motion.rig.name: plan for plan in plans}
@@ -45,7 +43,7 @@ def key_plans(view: View, armature: Object, plans: Sequence[Plan]) -> list[str]:
 
     def write(channels: Sequence[ValueKeys]) -> None:
         warnings.extend(check_values(channels))
-        with values_keyed(scene, channels):
+        with values_keyed(scene, channels, PLANT):
             pass
 
     for ready in in_rounds(rigs):
@@ -56,6 +54,8 @@ def key_plans(view: View, armature: Object, plans: Sequence[Plan]) -> list[str]:
             channels += contact_keys(chain, frames, plan.contacts)
             if plan.foot is not None:
                 channels += _foot_keys(view, rig, plan.foot, plan.contacts.any(axis=1))
+                assert plan.motion.own is not None
+                channels += own_keys(scene, rig, frames, plan.motion.own)
         write(channels)
         bare = [replace(rig, foot=None) for rig in ready]  # whose targets are the feet's controls
         goals = [by_name[rig.name].goals for rig in ready]
@@ -72,23 +72,21 @@ def key_plans(view: View, armature: Object, plans: Sequence[Plan]) -> list[str]:
         far = np.where(by_name[rig.name].contacts.any(axis=1), far, 0.0)
         row = int(far.argmax())
         if far[row] > HELD * reach:
-            raise IK2DError(
-                say(
-                    "Chain '{chain}': its contact at frame {frame} cannot be held: its tip stays "
-                    "{length} off; end the contact before, or move the body nearer",
-                    chain=rig.name,
-                    frame=frames[row],
-                    length=length_text(far[row], units),
-                )
+            raise refusal(
+                "Chain '{chain}': its contact at frame {frame} cannot be held: its tip stays "
+                "{length} off; end the contact before, or move the body nearer",
+                chain=rig.name,
+                frame=frames[row],
+                length=length_text(far[row], units),
             )
     return list(dict.fromkeys(warnings))
 
 
 def _location_keys(
-    view: View,
+    view: MatchView,
     ready: Sequence[RigChain],
     bare: Sequence[RigChain],
-    plans: dict[str, Plan],
+    plans: dict[str, PlantPlan],
     goals: Sequence[Floats],
 ) -> list[ValueKeys]:
     """Return the keys that put the targets of chains on their goals. bare: the chains without their feet."""
@@ -100,7 +98,7 @@ def _location_keys(
     ]
 
 
-def _over_ground(plan: Plan, goals: Floats, samples: ChainSamples) -> Floats:
+def _over_ground(plan: PlantPlan, goals: Floats, samples: ChainSamples) -> Floats:
     """Return the goals (m, 3) of a control, each contact as high as the ground lifts any part of it.
 
     Else it would lift the foot on some frames of a contact, and on others not.
@@ -130,7 +128,7 @@ def _steady(keys: ValueKeys, stands: Mask) -> ValueKeys:
     return keys if np.isnan(handles).all() else replace(keys, handles=handles)
 
 
-def _foot_keys(view: View, rig: RigChain, foot: PlantedFoot, stands: Mask) -> list[ValueKeys]:
+def _foot_keys(view: MatchView, rig: RigChain, foot: PlantedFoot, stands: Mask) -> list[ValueKeys]:
     """Return the keys of a foot's roll and toes, and of its control's rotation."""
     assert rig.hands is not None
     own = [("roll", foot.rolls), *([("toe", foot.toes)] if TOES in rig.hands.parts else ())]
@@ -138,33 +136,13 @@ def _foot_keys(view: View, rig: RigChain, foot: PlantedFoot, stands: Mask) -> li
         ValueKeys(rig.armature, f"{rig.path}.foot.{name}", 0, view.times, values, "IK 2D")
         for name, values in own
     ]
-    holder = holder_of(rig)
-    name = rotation_property(holder.rotation_mode)
-    path, count = holder.path_from_id(name), len(getattr(holder, name))
-    group = rig.subtarget or "Object Transforms"
-    rest = np.tile(np.array(REST[name][:count], np.float64), (len(view.times), 1))
-
-    def rotated(values: Floats) -> list[ValueKeys]:
-        return [ValueKeys(rig.target, path, i, view.times, values[:, i], group) for i in range(count)]
-
-    with values_previewed(view.scene, rotated(rest)):
-        (samples,) = view.sample([replace(rig, foot=None)])
-    assert samples.aims is not None
     wanted = foot.turns @ rig.hands.offset.T
-    turns = np.swapaxes(orientations(samples.aims), 1, 2) @ wanted
-    now = np.array(getattr(holder, name)[:], np.float64)
-    values = channels_of(holder, turns, np.tile(now, (len(turns), 1)), now)
-    with values_previewed(view.scene, rotated(values)):
-        (samples,) = view.sample([replace(rig, foot=None)])
-    assert samples.aims is not None
-    off = np.abs(orientations(samples.aims) - wanted).max()
-    if off > HELD:
-        raise IK2DError(
-            say(
-                "Chain '{chain}': its target '{holder}' does not turn as its rotation says; unlock "
-                "its rotation, or mute its constraints",
-                chain=rig.name,
-                holder=holder.name,
-            )
+    turned, aims = rotation_keys(view, rig, wanted)
+    if np.abs(aims - wanted).max() > HELD:
+        raise refusal(
+            "Chain '{chain}': its target '{holder}' does not turn as its rotation says; unlock "
+            "its rotation, or mute its constraints",
+            chain=rig.name,
+            holder=holder_of(rig).name,
         )
-    return [*keys, *(_steady(one, stands) for one in rotated(values))]
+    return [*keys, *(_steady(one, stands) for one in turned)]

@@ -12,10 +12,12 @@ from ...bake.solving.frames import SolvedChain
 from ...core.affine import inverse, is_constant, norms
 from ...core.contacts.planted import FootMotion
 from ...core.inputs import Floats
+from ...rig.animation.bone_channels import matrices
 from ...rig.chain.chain import RigChain
 from ...rig.chain.foot.bones import FOOT, TOES
 from ...rig.chain.foot.foot import Foot
-from ...rig.chain.hands import Hands, orientations
+from ...rig.chain.hands import Hands, orientations, rest_axes
+from ...rig.pose.hand_rotations import own_turns
 from ...rig.pose.kinematics import rest_to_pose
 from ...rig.pose.measures import rest_reach
 from ...rig.pose.target_plane import facing_target
@@ -24,6 +26,8 @@ from ...rig.scene.samples import ChainSamples
 
 # Joints of captured motion are farther from a plane than this part of the reach.
 _FLAT = 0.01
+# A target that stays within this part of the reach stands still.
+_SAME_PLACE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +42,13 @@ class ChainMotion:
     bends: Floats  # (m, n - 1) radians at the joints between the bones
     reach: float  # in the world
     off_plane: bool  # whether its joints leave the plane that it bends in
+    into: Floats  # (m, 4, 4) from the world to the rest space in which the chain bends
+    # (m, k, 3, 3) own rotations of the foot's bones on top of its turns and bends; None without a foot
+    own: Floats | None = None
 
     def at(self, rows: slice) -> "ChainMotion":
         """Return the motion on some frames."""
-        own = {name: getattr(self, name)[rows] for name in ("tips", "roots", "bends")}
+        own = {name: getattr(self, name)[rows] for name in ("tips", "roots", "bends", "into")}
         return replace(self, foot=self.foot and self.foot.at(rows), **own)
 
     @property
@@ -77,23 +84,46 @@ def motion_of(
     scales = np.cbrt(np.abs(np.linalg.det(samples.world[:, :3, :3])))
     rooted = _joints(samples)
     tips = samples.tips if by_bones else samples.targets
-    foot = None
+    foot, own = None, None
     if rig.foot is not None and rig.hands is not None and samples.hands is not None:
-        foot = _foot(rig, rig.foot, samples, tips, scales, by_bones)
+        turned = _posed(rig, rig.hands, samples)
+        if not by_bones:
+            turned = _by_control(scene, rig, rig.foot, rig.hands, samples, times)
+        foot = _foot(rig, rig.foot, rig.hands, samples, np.array(tips), scales, turned)
+        own = _own(rig.foot, rig.hands, rig, foot, samples, turned)
     if by_bones:
         bends = bends_of(samples)
     else:
         bends = _solved(scene, rig, samples, times).turns[:, 1:]
     roots = (samples.world @ rooted[:, 0, :, None])[:, :3, 0]
     reach = rest_reach(rig) * float(scales.mean())
-    off = by_bones and rig.swing is None and _leaves_plane(rig, samples, rooted)
-    return ChainMotion(rig, by_bones, np.array(tips), roots, foot, bends, reach, off)
+    inside = inverse(np.broadcast_to(rest_to_pose(rig, samples), (len(tips), 4, 4)))
+    off = by_bones and rig.swing is None and _leaves_plane(rig, samples, rooted, inside)
+    into = inside @ inverse(samples.world)
+    return ChainMotion(rig, by_bones, np.array(tips), roots, foot, bends, reach, off, into, own)
 
 
 def has_own_motion(rig: RigChain, samples: ChainSamples) -> bool:
-    """Return whether a chain's bones move by themselves, rather than by the target."""
-    settings = rig.armature.path_resolve(rig.path)
-    return not settings.live and rig.native is None and not is_constant(samples.bases)
+    """Return whether a chain's bones move by themselves; those of a live one do so beneath what is shown."""
+    return rig.native is None and not is_constant(samples.bases)
+
+
+def is_live(rig: RigChain) -> bool:
+    """Return whether a chain shows its target's motion, and hides that of its bones' own keys."""
+    return bool(rig.armature.path_resolve(rig.path).live)
+
+
+def stands(rig: RigChain, samples: ChainSamples) -> bool:
+    """Return whether a chain's target does not move by itself: in the world, or with the armature alone.
+
+    samples: of the chain without its foot, whose rolls would move the ankle.
+    """
+    ends = np.append(samples.targets, np.ones((len(samples.targets), 1)), axis=1)
+    carried = (inverse(samples.world) @ ends[..., None])[:, :3, 0]
+    within = _SAME_PLACE * rest_reach(rig)
+    scale = float(np.cbrt(np.abs(np.linalg.det(samples.world[0, :3, :3]))))
+    places = ((samples.targets, within * scale), (carried, within))
+    return any(float(np.ptp(each, axis=0).max()) <= most for each, most in places)
 
 
 def bends_of(samples: ChainSamples) -> Floats:
@@ -127,42 +157,77 @@ def _joints(samples: ChainSamples) -> Floats:
     return np.array(samples.poses[:, :, :, 3], np.float64)
 
 
-def _leaves_plane(rig: RigChain, samples: ChainSamples, joints: Floats) -> bool:
-    """Return whether joints (m, n, 4), or the tip, leave the chain's plane."""
+def _leaves_plane(rig: RigChain, samples: ChainSamples, joints: Floats, inside: Floats) -> bool:
+    """Return whether joints (m, n, 4), or the tip, leave the chain's plane. inside: to rest space."""
     ends = np.append(samples.tips, np.ones((len(joints), 1)), axis=1)
     tips = (inverse(samples.world) @ ends[..., None])[..., 0]
     points = np.concatenate((joints, tips[:, None]), axis=1)
-    inside = inverse(np.broadcast_to(rest_to_pose(rig, samples), (len(joints), 4, 4)))
     rest = (inside[:, None] @ points[..., None])[..., :3, 0]
     return float(np.abs(rig.plane.distance(rest.reshape(-1, 3))).max()) > _FLAT * rest_reach(rig)
 
 
+# --- The foot ----------------------------------------------------------------
+
+
 def _foot(
-    rig: RigChain, foot: Foot, samples: ChainSamples, ankles: Floats, scales: Floats, by_bones: bool
+    rig: RigChain,
+    foot: Foot,
+    hands: Hands,
+    samples: ChainSamples,
+    ankles: Floats,
+    scales: Floats,
+    turned: Floats,
 ) -> FootMotion:
-    """Return the motion of a chain's foot: as its bones are posed, or as its control says."""
-    assert rig.hands is not None and samples.hands is not None
-    posed = samples.hands
-    sizes = scales * norms(posed[:, 0, :, 0])
+    """Return the motion of a chain's foot. turned: (m, k, 3, 3) its bones' rotations from rest."""
+    assert samples.hands is not None
+    sizes = scales * norms(samples.hands[:, 0, :, 0])
+    turns = turned[:, hands.parts.index(FOOT)]
+    bends = np.zeros(len(turns))
+    if TOES in hands.parts:
+        bends = foot.angles(np.swapaxes(turns, 1, 2) @ turned[:, hands.parts.index(TOES)])
     armature = orientations(samples.world[:, :3, :3])
-    breaks = samples.settings[:, 5]
-    if not by_bones:
-        assert samples.foot is not None
-        rolled = control_turns(samples, rig.hands) @ foot.turns(samples.foot[:, 0])
-        return FootMotion(ankles, armature @ rolled, samples.foot[:, 1] - samples.foot[:, 0], sizes, breaks)
-
-    turns = _turned(rig.hands, posed, rig, FOOT)
-    toes = _turned(rig.hands, posed, rig, TOES)
-    assert turns is not None
-    bends = np.zeros(len(turns)) if toes is None else foot.angles(np.swapaxes(turns, 1, 2) @ toes)
-    return FootMotion(ankles, armature @ turns, bends, sizes, breaks)
+    return FootMotion(ankles, armature @ turns, bends, sizes, samples.settings[:, 5])
 
 
-def _turned(hands: Hands, posed: Floats, rig: RigChain, part: int) -> Floats | None:
-    """Return the rotations (m, 3, 3) from rest, in pose space, of a foot's part; None without its bones."""
-    if part not in hands.parts:
-        return None
-    row = hands.parts.index(part)
-    rest = rig.armature.pose.bones[hands.bones[row]].bone.matrix_local
-    turned: Floats = orientations(posed[:, row]) @ orientations(np.array(rest, np.float64)[:3, :3]).T
+def _own(
+    foot: Foot, hands: Hands, rig: RigChain, motion: FootMotion, samples: ChainSamples, turned: Floats
+) -> Floats:
+    """Return the local rotations (m, k, 3, 3) of a foot's bones that its turns and bends leave to them.
+
+    The first bone of the foot has none: the foot turns as it does.
+    """
+    turns = np.swapaxes(orientations(samples.world[:, :3, :3]), 1, 2) @ motion.turns
+    found = []
+    for name, part, own in zip(hands.bones, hands.parts, np.moveaxis(turned, 1, 0), strict=True):
+        carried = turns if part == FOOT else turns @ foot.turns(motion.bends)
+        rest = rest_axes(rig.armature.pose.bones[name])
+        found.append(rest.T @ np.swapaxes(carried, 1, 2) @ own @ rest)
+    return np.stack(found, axis=1)
+
+
+def _posed(rig: RigChain, hands: Hands, samples: ChainSamples) -> Floats:
+    """Return the rotations (m, k, 3, 3) from rest, in pose space, of a foot's bones as they are posed."""
+    assert samples.hands is not None
+    rest = np.array([rest_axes(rig.armature.pose.bones[name]) for name in hands.bones])
+    turned: Floats = orientations(samples.hands) @ np.swapaxes(rest, 1, 2)
     return turned
+
+
+def _by_control(
+    scene: bpy.types.Scene,
+    rig: RigChain,
+    foot: Foot,
+    hands: Hands,
+    samples: ChainSamples,
+    times: Sequence[float],
+) -> Floats:
+    """Return the rotations (m, k, 3, 3) from rest of a foot's bones as its control and their own keys say."""
+    assert samples.foot is not None
+    control, own = control_turns(samples, hands), own_turns(scene, rig, times)
+    found = []
+    for name, part, values in zip(hands.bones, hands.parts, own.values, strict=True):
+        bone = rig.armature.pose.bones[name]
+        rest = rest_axes(bone)
+        free = matrices(bone.rotation_mode, values)
+        found.append(control @ foot.turns(samples.foot[:, part]) @ rest @ free @ rest.T)
+    return np.stack(found, axis=1)

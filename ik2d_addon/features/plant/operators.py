@@ -8,14 +8,16 @@ from ...bake.request import chosen_options, chosen_range
 from ...core.words import noted, number_of, say
 from ...rig.chain.foot.contacts import names_of
 from ...ui.context import active_armature, why_no_chain, why_not_solve
-from ...ui.operator import ChainOperator, chain_name, frame_number
+from ...ui.kept import kept
+from ...ui.operator import AskingOperator, ChainOperator, chain_name, frame_number
 from ...ui.registration import registration
 from ...ui.sliced import SlicedOperator
 from ...ui.text import row_or_column
 from ..baking.results import store_bake
+from .before import is_planted
 
 
-class _OverFrames:
+class _OverFrames(AskingOperator):
     """Properties of the operators that look at a range of frames."""
 
     frame_start: frame_number("Start", "First frame; without it, the first of the rig's or scene's range", 1)
@@ -63,7 +65,7 @@ class IK2D_OT_plant_feet(_OverFrames, SlicedOperator, Operator):
         self.tell(result.sentence(), result.warnings, result.is_good)
 
 
-class IK2D_OT_find_contacts(_OverFrames, ChainOperator, Operator):
+class IK2D_OT_find_contacts(_OverFrames, Operator):
     """Key on which frames the feet stand, to look at and to edit before Plant Feet; nothing moves"""
 
     bl_idname = "ik2d.find_contacts"
@@ -89,7 +91,13 @@ def _why_not_clear(context: Context) -> str:
 
 
 def _is_planted(armature: Object) -> bool:
-    return any(len(chain.planted.channels) for chain in armature.ik2d.chains)
+    chains = armature.ik2d.chains
+    version = [(chain.tip, chain.bone_count, len(chain.planted.channels)) for chain in chains]
+
+    def answer() -> bool:
+        return any(map(is_planted, chains))
+
+    return bool(kept(armature, "is_planted", version, answer, with_targets=True))
 
 
 class IK2D_OT_plant_clear(ChainOperator, Operator):

@@ -80,25 +80,20 @@ class PlantReport:
         for chain in self.chains:
             on_frames, half_way = chain.slide_on_frames / chain.reach, chain.slide / chain.reach
             if on_frames > ON_FRAMES or half_way > HALF_WAY:
-                yield (
-                    say(
-                        "Chain '{chain}': a contact slides by {length} on frames, and by {length_2} between "
-                        "them",
-                        chain=chain.name,
-                        length=self._length(chain.slide_on_frames),
-                        length_2=self._length(chain.slide),
-                    )
+                yield say(
+                    "Chain '{chain}': a contact slides by {length} on frames, and by {length_2} between them",
+                    chain=chain.name,
+                    length=self._length(chain.slide_on_frames),
+                    length_2=self._length(chain.slide),
                 )
             if chain.knee > _FASTER * chain.knee_before:
-                yield (
-                    say(
-                        "Chain '{chain}': a joint turns by {knee:.3g} degrees to frame {knee_frame}, and by "
-                        "{knee_before:.3g} at most before; move the contact's end, or the body",
-                        chain=chain.name,
-                        knee=chain.knee,
-                        knee_frame=chain.knee_frame,
-                        knee_before=chain.knee_before,
-                    )
+                yield say(
+                    "Chain '{chain}': a joint turns by {knee:.3g} degrees to frame {knee_frame}, and by "
+                    "{knee_before:.3g} at most before; move the contact's end, or the body",
+                    chain=chain.name,
+                    knee=chain.knee,
+                    knee_frame=chain.knee_frame,
+                    knee_before=chain.knee_before,
                 )
 
     def _length(self, length: float) -> str:

@@ -10,9 +10,9 @@ from mathutils import Vector
 
 from ...core import IK2DError, Plane
 from ...core.swing import POLE
-from ...core.words import say
-from ...rig.chain.chain import bend_of, chain_bones, rest_joints
-from ...rig.chain.planes import pole_side, reach_of
+from ...core.words import refusal, say
+from ...rig.chain.chain import chain_bones, rest_joints
+from ...rig.chain.planes import bend_of, pole_side, reach_of
 from ...rig.chain.renames import bones_of
 from ...rig.pose.pole_angle import angle_to_side
 from ...ui.context import active_armature, shown_chain, why_no_chain
@@ -48,11 +48,9 @@ def fit_pole_angle(chain: PropertyGroup) -> float:
     bones = chain_bones(chain.id_data, chain.tip, chain.bone_count, chain.name)
     angle = angle_to_bend(chain, bones)
     if angle is None:
-        raise IK2DError(
-            say(
-                "Chain '{chain}' is straight at rest: it bends towards its pole at any Pole Angle",
-                chain=chain.name,
-            )
+        raise refusal(
+            "Chain '{chain}' is straight at rest: it bends towards its pole at any Pole Angle",
+            chain=chain.name,
         )
     chain.pole_angle = angle
     return angle
@@ -73,7 +71,7 @@ def add_pole(armature: Object, chain: PropertyGroup) -> Object:
     side = pole_side(bones[0], chain.pole_angle)
     across = side - (side @ line) * line
     across /= np.linalg.norm(across) or 1.0
-    pole = add_target(armature, chain.tip, "Pole")
+    pole = add_target(armature, chain.tip, "Pole", chain.bone_count)
     # In the pose that is shown, so that the chain stays as it is.
     shown = bones[0].matrix @ bones[0].bone.matrix_local.inverted_safe()
     place = joints[len(bones) // 2] + _AWAY * length * across

@@ -9,7 +9,7 @@ from ...ui.context import active_armature
 from ...ui.text import draw_text
 from ..adopt.operators import limb_here
 from .menus import chain_here
-from .selection import chosen_bones, plan_in_words, why_not_add
+from .selection import chosen_bones, is_aimed_at, plan_in_words, why_not_add
 
 
 def offers_another(context: Context) -> bool:
@@ -18,6 +18,8 @@ def offers_another(context: Context) -> bool:
         return False
     armature = active_armature(context)
     bones, active = armature.data.bones, armature.data.bones.active
+    if is_aimed_at(armature, active.name):
+        return True
     followed = [node for chain in armature.ik2d.chains for node in followed_by(chain)]
     carried = [bones.get(bone) for ob, bone in followed if ob == armature]
     return not any(bone and (bone == active or active in bone.parent_recursive) for bone in carried)
@@ -41,7 +43,7 @@ def draw_add(layout: UILayout, context: Context) -> None:
     if len(branch) > len(chosen_bones(context)):
         button = column.operator(
             "ik2d.chain_add",
-            text=say("Whole Branch ({count})", count=len(branch)),
+            text=say("Whole Limb ({count})", count=len(branch)),
             translate=False,
             icon='BONE_DATA',
         )

@@ -4,10 +4,11 @@
 from collections.abc import Iterable, Sequence
 
 from bpy.props import BoolProperty, EnumProperty
-from bpy.types import Context, Operator, PropertyGroup
+from bpy.types import Context, Object, Operator, PropertyGroup
 
 from ...core import IK2DError
 from ...core.words import number_of, quoted, say
+from ...rig.chain.fingerprint import followed_by
 from ...rig.chain.renames import bones_of, chain_named, needed_chain
 from ...ui.context import active_armature, active_chain, named_chain, shown_chain, why_no_chain, why_not_edit
 from ...ui.operator import ChainOperator, chain_name
@@ -20,6 +21,14 @@ def chains_of_bones(chains: Sequence[PropertyGroup], names: Iterable[str]) -> li
     wanted = set(names)
     return [
         chain for chain in chains if wanted & set(bones_of(chain.id_data.data, chain.tip, chain.bone_count))
+    ]
+
+
+def chains_at(armature: Object, bone: str) -> list[PropertyGroup]:
+    """Return the chains that a bone is in, or, if it is in none, is the target or the pole of."""
+    chains = armature.ik2d.chains
+    return chains_of_bones(chains, [bone]) or [
+        chain for chain in chains if (armature, bone) in followed_by(chain, with_ground=False)
     ]
 
 
@@ -58,11 +67,12 @@ class IK2D_OT_copy_settings(ChainOperator, Operator):
     )
     joints: BoolProperty(
         name="Joints",
-        description="Copy limits, slides and weights too, from the root on, to chains with as many bones",
+        description="Copy limits, slides and flexibility too, from the root on, to chains with as many bones",
         default=False,
     )
 
     def execute(self, context):
+        self.begin_work(context)
         others = _chosen(context, self.to)
         if not others:
             words = say("is enabled") if self.to == 'ENABLED' else say("has a selected bone")
@@ -86,6 +96,7 @@ class IK2D_OT_mirror(ChainOperator, Operator):
     chain: chain_name("Chain to mirror; empty for the active one")
 
     def execute(self, context):
+        self.begin_work(context)
         armature = active_armature(context)
         try:
             chosen = [named_chain(context, self.chain).name]
@@ -93,18 +104,19 @@ class IK2D_OT_mirror(ChainOperator, Operator):
             return self.refuse(error)
         if self.all:
             chosen = [chain.name for chain in armature.ik2d.chains if chain.enabled]
-        made = []
+        made: dict[str, str] = {}  # names by last bones: a list that grows moves its chains in memory
         for name in chosen:
             chain = chain_named(armature, name)
-            if chain.tip in {other.tip for other in made}:
+            if chain.tip in made:
                 continue  # itself the result of a mirrored chain before it
             try:
-                made.append(mirror_chain(armature, chain))
+                other = mirror_chain(armature, chain)
+                made[other.tip] = other.name
             except IK2DError as error:
                 self.report({'WARNING' if self.all else 'ERROR'}, str(error))
         if not made:
             return {'CANCELLED'}
-        self.report({'INFO'}, say("Mirrored to ") + quoted(chain.name for chain in made))
+        self.report({'INFO'}, say("Mirrored to ") + quoted(made.values()))
         return {'FINISHED'}
 
 

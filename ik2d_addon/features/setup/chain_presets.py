@@ -15,8 +15,7 @@ from bl_ui.utils import PresetPanel
 from bpy.props import StringProperty
 from bpy.types import Operator, Panel
 
-from ...core import IK2DError
-from ...core.words import say
+from ...core.words import refusal, say
 from ...rig.chain.native_state import acts, give
 from ...ui.context import shown_chain
 from ...ui.operator import ChainOperator
@@ -82,12 +81,12 @@ class IK2D_OT_preset_apply(ChainOperator, Operator):
     def work(self, context):
         chain, name = shown_chain(context), os.path.basename(self.filepath)
         if not os.path.isfile(self.filepath):
-            raise IK2DError(say("There is no preset '{path}'", path=self.filepath))
+            raise refusal("There is no preset '{path}'", path=self.filepath)
         try:
             apply_preset(chain, self.filepath)
         except Exception as error:  # the user's own file may hold anything
-            raise IK2DError(
-                say("The preset '{name}' could not be applied: {error}", name=name, error=error)
+            raise refusal(
+                "The preset '{name}' could not be applied: {error}", name=name, error=error
             ) from None
         label = bpy.path.display_name(name, title_case=False)
         shows = "" if chain.live or acts(chain) else say("; bake to see it")

@@ -9,14 +9,14 @@ from bpy.types import Object, PropertyGroup
 from bpy.utils import flip_name
 from mathutils import Matrix
 
-from ...core import IK2DError
+from ...core import Plane
 from ...core.inputs import Floats
 from ...core.swing import POLE
-from ...core.words import quoted, say
+from ...core.words import quoted, refusal
 from ...rig.chain.chain import chain_bones, rest_joints
 from ...rig.chain.fingerprint import settings_of
 from ...rig.chain.native_state import give, is_flipped, shown
-from ...rig.chain.planes import bend_plane, pole_side
+from ...rig.chain.planes import bend_plane, is_straight, pole_side
 from ...rig.chain.renames import chain_named
 from ...rig.pose.pole_angle import angle_to_side
 from ...ui.settings.chain_list import add_chain, add_target, flip
@@ -25,7 +25,7 @@ from ..foot.copying import copy_foot, mirror_foot
 from .chain_presets import VALUES
 
 # The settings that are copied: those of presets, and these.
-_SETTINGS = (*VALUES, "influence", "plane", "plane_normal", "aim_distance")
+_SETTINGS = (*VALUES, "influence", "plane", "plane_normal", "swing_normal", "aim_distance")
 
 
 def copy_settings(chain: PropertyGroup, others: Iterable[PropertyGroup], joints: bool = False) -> int:
@@ -62,14 +62,12 @@ def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
     wanted = [flip_name(bone.name) for bone in bones]
     found = [bone.name for bone in chain_bones(armature, tip, chain.bone_count, name)]
     if found != wanted:
-        raise IK2DError(
-            say(
-                "Chain '{name}': on the other side its bones are {names}, not {names_2}; name them "
-                "by the same rules",
-                name=name,
-                names=quoted(found),
-                names_2=quoted(wanted),
-            )
+        raise refusal(
+            "Chain '{name}': on the other side its bones are {names}, not {names_2}; name them "
+            "by the same rules",
+            name=name,
+            names=quoted(found),
+            names_2=quoted(wanted),
         )
     chains = armature.ik2d.chains
     other = next((one for one in chains if one.tip == tip and one.bone_count == chain.bone_count), None)
@@ -83,8 +81,10 @@ def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
     sync_joints(other)
     copy_settings(chain, [other], joints=True)
     other.plane_normal, flipped = _mirrored(chain.plane_normal), is_flipped(chain)
-    if _normal(armature, other) @ _mirrored(_normal(armature, chain)) < 0.0:
-        flipped = not flipped
+    other.swing_normal = _mirrored(chain.swing_normal)
+    if _plane(armature, other).normal @ _mirrored(_plane(armature, chain).normal) < 0.0:
+        if _is_straight(armature, chain):
+            flipped = not flipped
         other.tip_angle_offset = -chain.tip_angle_offset
         for joint, source in zip(other.joints, chain.joints, strict=True):
             joint.limit_min, joint.limit_max = -source.limit_max, -source.limit_min
@@ -98,11 +98,9 @@ def _other_side(armature: Object, bone: str) -> str:
     """Return the name of a bone's counterpart; raise IK2DError if it has none."""
     other = flip_name(bone)
     if other == bone:
-        raise IK2DError(say("Bone '{bone}' names no side; a name with .L or .R has a counterpart", bone=bone))
+        raise refusal("Bone '{bone}' names no side; a name with .L or .R has a counterpart", bone=bone)
     if other not in armature.pose.bones:
-        raise IK2DError(
-            say("Bone '{bone}' has no counterpart; there is no bone '{other}'", bone=bone, other=other)
-        )
+        raise refusal("Bone '{bone}' has no counterpart; there is no bone '{other}'", bone=bone, other=other)
     return other
 
 
@@ -139,10 +137,16 @@ def _counterpart(
     return made, ""
 
 
-def _normal(armature: Object, chain: PropertyGroup) -> Floats:
-    """Return the normal (3,) of a chain's plane in rest space."""
+def _plane(armature: Object, chain: PropertyGroup) -> Plane:
+    """Return the plane of a chain in rest space."""
     bones = chain_bones(armature, chain.tip, chain.bone_count, chain.name)
-    return bend_plane(chain, bones, rest_joints(bones)).normal
+    return bend_plane(chain, bones, rest_joints(bones))
+
+
+def _is_straight(armature: Object, chain: PropertyGroup) -> bool:
+    """Return whether a chain's Bend is a side of its plane: it is straight at rest."""
+    bones = chain_bones(armature, chain.tip, chain.bone_count, chain.name)
+    return is_straight(_plane(armature, chain), rest_joints(bones))
 
 
 def _mirrored(axis: Iterable[float]) -> Floats:

@@ -2,10 +2,11 @@
 """Key a slow flip: the chain turns over to its other side within some frames."""
 
 import bpy
+import numpy as np
 
-from ...core import IK2DError
-from ...core.words import say
+from ...core.words import refusal
 from ...rig.animation import key_faults, versions
+from ...rig.animation.times import animation_times
 from ...rig.animation.value_keys import driver_of
 from ...rig.chain.native_state import controls_of
 
@@ -22,24 +23,26 @@ def key_flip(
     """
     owner, path = _setting(armature, settings)
     if driver_of(owner, path) is not None:
-        raise IK2DError(
-            say("Chain '{chain}': Flip Amount has a driver; remove it to key a flip", chain=settings.name)
+        raise refusal(
+            "Chain '{chain}': Bend to Other Side has a driver; remove it to key a flip",
+            chain=settings.name,
         )
     key_faults.refuse_tweak_mode(owner)
     first = scene.frame_current
     last = first + frames
     now = float(owner.path_resolve(path))
     after = 0.0 if now > 0.5 else 1.0
-    for frame, value in ((first, now), (last, after), (None, now)):
+    times = animation_times(scene, (first, last))
+    for time, value in ((times[0], now), (times[1], after), (None, now)):
         if owner == armature:
             settings.turn_over = value
         else:
             owner[SETTING] = value
-        if frame is not None:
-            owner.keyframe_insert(path, frame=frame)
+        if time is not None:
+            owner.keyframe_insert(path, frame=time)
     curve = next(curve for curve in versions.existing_fcurves(owner) if curve.data_path == path)
     for key in curve.keyframe_points:
-        if key.co[0] in (first, last):
+        if key.co[0] in np.array(times, np.float32):
             key.interpolation = 'BEZIER'
             key.handle_left_type = key.handle_right_type = 'AUTO_CLAMPED'
     curve.update()
@@ -52,11 +55,9 @@ def _setting(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> t
     if controls is None:
         return armature, f"{settings.path_from_id()}.{SETTING}"
     if len(settings.joints) != 2 or any(joint.use_limit for joint in settings.joints):
-        raise IK2DError(
-            say(
-                "Chain '{chain}' is on drivers, which flip slowly only with two bones without "
-                "limits; key its control Bend",
-                chain=settings.name,
-            )
+        raise refusal(
+            "Chain '{chain}' is on drivers, which flip slowly only with two bones without "
+            "limits; key its control Bend",
+            chain=settings.name,
         )
     return controls, f'["{SETTING}"]'

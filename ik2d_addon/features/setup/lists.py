@@ -12,8 +12,8 @@ from ...ui.registration import registration
 from ...ui.text import fits_as_name
 from ..baking.live import draw_toggle
 from ..baking.results import has_results
-from ..doctor.findings import shared_bones
 from ..doctor.operators import cached_problem
+from ..doctor.sharing import shared_bones
 
 
 class IK2D_UL_chains(UIList):

@@ -3,9 +3,9 @@
 
 from bpy.props import EnumProperty, IntProperty
 from bpy.types import Context, Object, Operator, PropertyGroup
+from mathutils import Vector
 
-from ...core import IK2DError
-from ...core.words import say
+from ...core.words import refusal, say
 from ...rig.chain.chain import problem_of
 from ...rig.chain.native_state import acts, is_flipped
 from ...rig.chain.renames import bones_of, straighten
@@ -14,10 +14,15 @@ from ...ui.operator import ChainOperator, chain_name, tick
 from ...ui.preferences import is_live_at_once
 from ...ui.registration import registration
 from ...ui.settings.adopted import is_adopted
-from ...ui.settings.chain_list import add_chain, add_target, drop_chain, flip
+from ...ui.settings.chain_list import add_chain, add_target, drop_chain, flip, move_in_list, refuse_drop
 from ...ui.settings.joint_list import joints_wanted, sync_joints
 from ..adopt.keep import give_back
 from ..native import remove_native
+from ..posed.before import Before, note_before, pose_of, read_before
+from ..posed.before import give_back as give_pose_back
+from ..posed.live import live_on_pose
+from ..posed.plane import hold_pose
+from ..posed.targets import remove_target
 from .flips import key_flip
 from .limits import take_limits
 from .selection import choose_target, chosen_bones, plan_in_words, target_candidates, why_not_add
@@ -27,28 +32,42 @@ from .straight_limb import view_of
 def remove_chain(armature: Object, chain: PropertyGroup | None = None) -> str:
     """Remove a chain, without one the active one, and return its name; a neighbour becomes active.
 
-    A native chain's drivers go too, and IK constraints that the chain was adopted from act again.
+    Keys and drivers of its settings go too, and a native chain's drivers; IK constraints that the chain was
+    adopted from act again. Keys of other chains follow them; raises IK2DError where some could not. A target
+    that was made with the chain goes if nothing else uses it. If nothing has moved the limb since the chain
+    was added, it is posed as it was then.
     """
     settings, chain = armature.ik2d, chain or active_chain(armature)
     if chain is None:
-        raise IK2DError(say("Armature '{armature}' has no chain to remove", armature=armature.name))
+        raise refusal("Armature '{armature}' has no chain to remove", armature=armature.name)
     index = list(settings.chains).index(chain)
+    refuse_drop(armature, index)
     remove_native(armature, chain)
     if is_adopted(settings.chains[index]):
         give_back(settings.chains[index], for_good=True)
+    chain = settings.chains[index]
+    before, target = read_before(chain), chain.target if chain.owns_target else None
+    bones = bones_of(armature.data, chain.tip, chain.bone_count)
     name = drop_chain(armature, index)
     last = len(settings.chains) - 1
     settings.active_index = max(0, min(settings.active_index - (index < settings.active_index), last))
+    if target is not None:
+        remove_target(target)
+    if before is not None:
+        give_pose_back(armature, bones, before)
     return name
 
 
 def move_chain(armature: Object, step: int) -> None:
-    """Move the active chain down by `step` places in the list, up where negative, as far as the list goes."""
+    """Move the active chain down by `step` places in the list, up where negative, as far as the list goes.
+
+    Its keys and drivers follow; raises IK2DError where some could not.
+    """
     settings = armature.ik2d
     if active_chain(armature) is None:
-        raise IK2DError(say("Armature '{armature}' has no chain to move", armature=armature.name))
+        raise refusal("Armature '{armature}' has no chain to move", armature=armature.name)
     index = max(0, min(settings.active_index + step, len(settings.chains) - 1))
-    settings.chains.move(settings.active_index, index)
+    move_in_list(armature, settings.active_index, index)
     settings.active_index = index
 
 
@@ -70,7 +89,7 @@ class IK2D_OT_chain_add(ChainOperator, Operator):
         options={'SKIP_SAVE'},
     )
     whole_branch: tick(
-        "Whole Branch", "Take all bones from where they branch off, down to where they branch again"
+        "Whole Limb", "Take all bones from where they branch off, down to where they branch again"
     )
 
     @classmethod
@@ -81,43 +100,68 @@ class IK2D_OT_chain_add(ChainOperator, Operator):
         return say("Add a chain: {chain}", chain=plan_in_words(context, properties.whole_branch))
 
     def work(self, context):
+        context.view_layer.update()  # poses that a script has set
         armature = active_armature(context)
         bones = chosen_bones(context, self.whole_branch)
+        selected, before = [ob.name for ob in context.selected_objects], active_chain(armature)
+        active = before.name if before is not None else ""
         if self.whole_branch or not self.properties.is_property_set("bone_count"):
             self.bone_count = len(bones)
         chain = add_chain(armature, bones[-1], self.bone_count, view=view_of(context))
         bones = bones_of(armature.data, chain.tip, chain.bone_count)
         chosen = choose_target(armature, bones, target_candidates(context))
-        new = "" if chosen else say("the new ")
-        chain.target, chain.subtarget = chosen or (self._new_target(context, armature, chain.tip), "")
+        pose, hold = pose_of(armature, bones), hold_pose(armature, chain)
+        if chosen:
+            chain.target, chain.subtarget = chosen
+        else:
+            chain.target = self._new_target(context, armature, chain, hold.place)
+            chain.owns_target = True
         problem = problem_of(armature, chain)
-        if not problem:
-            chain.live = is_live_at_once()
-            bone = say("bone '{bone}' of ", bone=chain.subtarget) if chain.subtarget else ""
-            return say(
-                "Added chain '{chain}', which follows {new}{bone}'{target}'",
-                chain=chain.name,
-                new=new,
-                bone=bone,
-                target=chain.target.name,
+        reason = live_on_pose(armature, chain, hold) if not problem and is_live_at_once() else ""
+        note_before(chain, Before(active, selected, pose, pose_of(armature, bones)))
+        if problem:
+            self.report(
+                {'WARNING'}, say("Added chain '{chain}'. {problem}", chain=chain.name, problem=problem)
             )
-        self.report({'WARNING'}, say("Added chain '{chain}'. {problem}", chain=chain.name, problem=problem))
+            return ""
+        added = say(
+            "Added chain '{chain}', which follows {new}{bone}'{target}'",
+            chain=chain.name,
+            new="" if chosen else say("the new "),
+            bone=say("bone '{bone}' of ", bone=chain.subtarget) if chain.subtarget else "",
+            target=chain.target.name,
+        )
+        if not reason:
+            return added
+        self.report(
+            {'WARNING'},
+            say(
+                "{added}. Live stays off, to keep the pose: {reason}; turn Live on to have it follow",
+                added=added,
+                reason=reason,
+            ),
+        )
         return ""
 
     @staticmethod
-    def _new_target(context: Context, armature: Object, tip: str) -> Object:
-        """Add a target; in Object Mode select it alone, ready to be moved: the armature stays active."""
-        target = add_target(armature, tip)
+    def _new_target(context: Context, armature: Object, chain: PropertyGroup, place: Vector) -> Object:
+        """Add a target and select it, ready to be moved and alone but for posed armatures.
+
+        The armature stays active.
+        """
+        target = add_target(armature, chain.tip, bone_count=chain.bone_count)
+        target.location = place
         context.view_layer.update()
-        if armature.mode == 'OBJECT' and target.visible_get():
+        if target.visible_get():
             for ob in context.selected_objects:
-                ob.select_set(False)
+                if ob.mode != 'POSE':
+                    ob.select_set(False)
             target.select_set(True)
         return target
 
 
 class IK2D_OT_chain_remove(ChainOperator, Operator):
-    """Remove the active chain; the keys of earlier bakes stay"""
+    """Remove the active chain with keys and drivers of its settings; the keys of earlier bakes stay"""
 
     bl_idname = "ik2d.chain_remove"
     bl_label = "Remove Chain"
@@ -130,7 +174,10 @@ class IK2D_OT_chain_remove(ChainOperator, Operator):
         )
 
     def work(self, context):
-        return say("Removed chain '{chain}'", chain=remove_chain(active_armature(context)))
+        armature = active_armature(context)
+        name = remove_chain(armature)
+        self.tell_left(armature)
+        return say("Removed chain '{chain}'", chain=name)
 
 
 class IK2D_OT_flip(ChainOperator, Operator):
@@ -194,7 +241,9 @@ class IK2D_OT_chain_move(ChainOperator, Operator):
         )
 
     def work(self, context):
-        move_chain(active_armature(context), 1 if self.direction == 'DOWN' else -1)
+        armature = active_armature(context)
+        move_chain(armature, 1 if self.direction == 'DOWN' else -1)
+        self.tell_left(armature)
 
 
 def _why_no_bones(context: Context) -> str:

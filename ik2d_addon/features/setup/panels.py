@@ -1,29 +1,34 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The panels of chains in the sidebar. They only draw, and read no keys."""
 
+from math import degrees
+
 from bpy.types import Context, Object, Panel, PropertyGroup, UILayout
 
+from ...core import IK2DError
 from ...core.words import noted, say
-from ...rig.chain.chain import chosen_solver
 from ...rig.chain.native_state import shown
 from ...rig.chain.readable import unreadable
-from ...rig.chain.renames import bones_of
+from ...rig.chain.slides import may_slide
 from ...ui import manual
-from ...ui.context import active_armature, shown_chain
+from ...ui.context import active_armature
 from ...ui.registration import registration
 from ...ui.sidebar import ChainSidebar, Sidebar
-from ...ui.text import draw_text, field, fitting_icon, text_width
+from ...ui.text import draw_text, draw_value, field, fitting_icon, text_width
 from ..adopt.operators import draw_adopt
 from ..baking.live import draw_live
-from ..doctor.operators import cached_problem, draw_findings
+from ..doctor.operators import cached_problem, draw_findings, read
 from ..foot.operators import draw_foot
+from ..keying.operators import draw_key_target
 from ..match.operators import draw_match
 from ..native.operators import draw_bend, draw_bend_control, draw_changed, draw_native, draw_setting
+from ..overlay.chain_view import view_chain
 from ..plant.operators import draw_plant
 from ..pole.pole import draw_pole
 from .adding import draw_add, offers_another
 from .chain_presets import IK2D_PT_presets
 from .selection import why_not_add
+from .solver import solver_of
 from .straight_limb import draw_straight
 
 _HOW_TO_START = noted(
@@ -58,9 +63,8 @@ class IK2D_PT_main(Sidebar, Panel):
         rows = min(max(len(settings.chains), 5), 8) if len(settings.chains) > 1 else 2
         row.template_list("IK2D_UL_chains", "", settings, "chains", settings, "active_index", rows=rows)
         self._draw_list_buttons(row.column(align=True), len(settings.chains))
-        chain = shown_chain(context)
-        if chain is not None:
-            draw_live(layout, context, chain, cached_problem(chain))
+        if settings.paths_left:
+            draw_text(layout, context, settings.paths_left, 'ERROR')
         if offers_another(context):
             draw_add(layout, context)
 
@@ -84,17 +88,20 @@ class IK2D_PT_main(Sidebar, Panel):
 
 
 class IK2D_PT_chain(ChainSidebar, Panel):
-    """The bones of the active chain, the target that they follow, and the side that they bend to"""
+    """Live, the bones of the active chain, the target that they follow, and the side that they bend to"""
 
     bl_idname = "IK2D_PT_chain"
     bl_label = "Chain"
     bl_description = __doc__
+    bl_order = 1  # below Bake, so that its result is in sight
 
     def draw_header_preset(self, _context):
         IK2D_PT_presets.draw_panel_header(self.layout)
 
     def draw(self, context):
         layout, armature, chain = self.settings(context)
+        draw_live(layout, context, chain, cached_problem(chain))
+        draw_key_target(layout, context, chain)
         column = layout.column()
         bones = {"icon": 'BONE_DATA', "search": "bones"}
         field(column, context, chain, "tip", search_in=armature.pose, **bones)
@@ -159,6 +166,9 @@ class IK2D_PT_joints(ChainSidebar, Panel):
         limits.active = joint.use_limit
         field(limits, context, joint, "limit_min")
         field(limits, context, joint, "limit_max")
+        angle = joint_angle(chain, joint.name)
+        if angle is not None:
+            draw_value(column, context, say("Now"), say("{angle:.1f}°", angle=degrees(angle)))
         weight = column.column()
         weight.active = weight_counts(chain, joint)
         field(weight, context, joint, "weight")
@@ -194,25 +204,23 @@ class IK2D_PT_foot(ChainSidebar, Panel):
             field(column, context, chain, "tip_angle_first")
 
 
+def joint_angle(chain: PropertyGroup, bone: str) -> float | None:
+    """Return the angle of a joint in the pose that is shown, as its Min and Max count; None if not known."""
+    rig = read(chain)
+    if isinstance(rig, str) or bone not in rig.bones:
+        return None
+    try:
+        return float(view_chain(rig, chain).turns[rig.bones.index(bone)])
+    except IK2DError:  # it has no finite place
+        return None
+
+
 def weight_counts(chain: PropertyGroup, joint: PropertyGroup) -> bool:
     """Return whether the joint's weight has an effect: two free bones have one pose only."""
     if chain.solver == 'ARC':
         return False
     limited = any(other.use_limit for other in chain.joints)
     return solver_of(chain) != 'TWO_BONE' or limited or joint.weight == 0.0
-
-
-def solver_of(chain: PropertyGroup) -> str:
-    """Return the chain's solver; for Automatic the one that it chooses."""
-    if chain.solver == 'AUTO':
-        bones = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
-        return chosen_solver(len(bones), slides(chain))
-    return chain.solver
-
-
-def slides(chain: PropertyGroup) -> bool:
-    """Return whether any bone of the chain may slide."""
-    return any(joint.use_slide and (joint.slide_min or joint.slide_max) for joint in chain.joints)
 
 
 def solver_name(chain: PropertyGroup, solver: str) -> str:
@@ -239,17 +247,22 @@ class IK2D_PT_advanced(ChainSidebar, Panel):
             draw_text(column, context, say("Solver: {solver}", solver=solver_name(chain, solver)), 'BLANK1')
         if solver == 'EVEN':
             field(column, context, chain, "root_turns_freely")
-            if slides(chain):
+            if may_slide(chain):
                 field(column, context, chain, "slide_weight")
         if solver in ('CCD', 'EVEN'):
             field(column, context, chain, "start_from")
         if solver == 'CCD':
             field(column, context, chain, "iterations")
         field(column, context, chain, "tolerance")
+        if chain.tolerance == 0.0:
+            draw_value(column, context, "", say("Automatic"))
         draw_setting(column, context, chain, "turn_over")
         draw_bend_control(column, context, chain)
-        if chain.plane == 'CUSTOM':
+        swings = chain.plane == 'SWING' and any(chain.swing_normal)
+        if chain.plane == 'CUSTOM' or swings:
             column.prop(chain, "plane_normal")
+        if swings:
+            column.prop(chain, "swing_normal")
         elif chain.plane == 'AUTO' and chain.plane_taken:
             draw_text(column, context, say("Bends in: {plane}", plane=noted(chain.plane_taken)), 'BLANK1')
 
@@ -265,7 +278,7 @@ class IK2D_PT_rig(Sidebar, Panel):
     bl_label = "Rig"
     bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}
-    bl_order = 1  # below all other panels
+    bl_order = 2  # below all other panels
 
     @classmethod
     def poll(cls, context):

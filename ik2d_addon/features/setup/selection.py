@@ -9,6 +9,8 @@ from ...core import IK2DError
 from ...core.words import say
 from ...rig.chain.chain import is_joined, refuse_own_target
 from ...rig.chain.dependencies import parents, walk
+from ...rig.chain.fingerprint import followed_by
+from ...rig.chain.renames import bones_of
 from ...ui.context import active_armature, why_not_edit
 
 # More bones than these are told by the first and the last.
@@ -32,33 +34,65 @@ def chosen_bones(context: Context, whole_branch: bool = False) -> list[str]:
     """Return the bones of the chain that Add Chain makes, root to tip.
 
     The active bone with the selected bones above and below it, without a gap; if it is alone, with its
-    parent. whole_branch: all bones from where they branch off, down to where they branch again.
+    parent, unless that branches there. No bone of another chain but the active one. whole_branch: all bones
+    from where they branch off, down to where they branch again.
     """
     armature = active_armature(context)
     active = armature.pose.bones[armature.data.bones.active.name]
+    taken = _taken(armature)
     if whole_branch:
-        return _names(_branch(active))
-    selected = {bone.name for bone in context.selected_pose_bones or () if bone.id_data == armature}
+        return _names(_branch(active, taken))
+    selected = {bone.name for bone in context.selected_pose_bones or () if bone.id_data == armature} - taken
     run = [active]
     while run[0].parent is not None and run[0].parent.name in selected:
         run.insert(0, run[0].parent)
     while len(below := [bone for bone in run[-1].children if bone.name in selected]) == 1:
         run += below
-    if len(run) == 1 and active.parent is not None:
-        run.insert(0, active.parent)
+    if len(run) == 1 and active.parent is not None and active.parent.name not in taken:
+        if not (_branches_to(active) or is_aimed_at(armature, active.name)):
+            run.insert(0, active.parent)
     return _names(run)
+
+
+def _taken(armature: Object) -> set[str]:
+    """Return the bones of the enabled chains."""
+    chains = [chain for chain in armature.ik2d.chains if chain.enabled]
+    return {bone for chain in chains for bone in bones_of(armature.data, chain.tip, chain.bone_count)}
+
+
+def is_aimed_at(armature: Object, bone: str) -> bool:
+    """Return whether a single bone points at a bone, as the cylinder of a ram does at its rod."""
+    return any(
+        (chain.target, chain.subtarget) == (armature, bone)
+        and chain.bone_count == 1
+        and not chain.aim_distance
+        for chain in armature.ik2d.chains
+    )
+
+
+def _branches_to(bone: PoseBone) -> bool:
+    """Return whether a bone is one of several limbs of its parent, such as a leg of one bone on a body.
+
+    Bones that join it elsewhere, or that carry nothing where this one does, are helpers and no limbs.
+    """
+    others = [other for other in bone.parent.children if other != bone]
+    if is_joined(bone.bone):
+        others = [other for other in others if is_joined(other.bone)]
+    return any(len(other.children) or not len(bone.children) for other in others)
 
 
 def _names(bones: list[PoseBone]) -> list[str]:
     return [bone.name for bone in bones]
 
 
-def _branch(bone: PoseBone) -> list[PoseBone]:
-    """Return the bones that join end to end through a bone, without another that joins them."""
+def _branch(bone: PoseBone, taken: set[str]) -> list[PoseBone]:
+    """Return the bones that join end to end through a bone, without another that joins them or is taken."""
     found = [bone]
     while is_joined(found[0].bone) and len(_joined_below(found[0].parent)) == 1:
+        if found[0].parent.name in taken:
+            break
         found.insert(0, found[0].parent)
-    while len(below := _joined_below(found[-1])) == 1:
+    while len(below := _joined_below(found[-1])) == 1 and below[0].name not in taken:
         found += below
     return found
 
@@ -70,15 +104,17 @@ def _joined_below(bone: PoseBone) -> list[PoseBone]:
 def target_candidates(context: Context) -> list[tuple[Object, str]]:
     """Return the other selected bones, then objects, as (object, bone name); Blender's Add IK does so too.
 
-    Without bones above and below the active one, which are of its chain, or would be moved by it.
+    Without bones above and below the active one, which are of its chain, or would be moved by it, and
+    without objects that other chains follow: Add Chain has selected the last one's target.
     """
     armature = active_armature(context)
     active = armature.pose.bones[armature.data.bones.active.name]
     line = {active.name, *_names(active.parent_recursive), *_names(active.children_recursive)}
     bones = context.selected_pose_bones or []  # empty or None outside Pose Mode
     found = [(bone.id_data, bone.name) for bone in bones if bone.id_data != armature or bone.name not in line]
-    posed = {armature, *(bone.id_data for bone in bones)}
-    return found + [(other, "") for other in context.selected_objects if other not in posed]
+    left_out = {armature, *(bone.id_data for bone in bones)}
+    left_out |= {ob for chain in armature.ik2d.chains for ob, _ in followed_by(chain, with_ground=False)}
+    return found + [(other, "") for other in context.selected_objects if other not in left_out]
 
 
 def choose_target(

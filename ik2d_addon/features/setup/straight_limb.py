@@ -11,7 +11,7 @@ from mathutils import Quaternion, Vector
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.swing import ARC, SWING
-from ...core.words import say
+from ...core.words import refusal, say
 from ...rig.chain.chain import chain_bones, rest_joints
 from ...rig.chain.planes import FOLLOWING, bend_plane
 from ...rig.pose.straight_plane import is_straight, line_from_root
@@ -64,17 +64,16 @@ def turn_plane(chain: PropertyGroup, angle: float, view: Floats | None = None) -
     """
     bones = chain_bones(chain.id_data, chain.tip, chain.bone_count, chain.name)
     if not is_straight(chain, bones):
-        raise IK2DError(
-            say(
-                "Chain '{chain}' is bent at rest, so that it has a plane; choose another there",
-                chain=chain.name,
-            )
+        raise refusal(
+            "Chain '{chain}' is bent at rest, so that it has a plane; set Bends In to another",
+            chain=chain.name,
         )
     if chain.plane == 'AUTO':
         find_plane(chain, view)
         return
     turn = Quaternion(line_from_root(bones), angle)
     normal = bend_plane(chain, bones, rest_joints(bones)).normal
+    chain.property_unset("swing_normal")
     chain.plane_normal = turn @ Vector(normal)
     if chain.plane not in FOLLOWING:
         chain.plane = 'CUSTOM'

@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Handlers that follow renamed bones and undo, keep results with their rig and prepare library overrides."""
+"""Handlers that follow moved chains, renamed bones and undo.
+
+They also keep results with their rig, and prepare library overrides.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import bpy
 from bpy.app.handlers import persistent
 
 from ...core import IK2DError
 from ...rig.chain.fingerprint import followed_by
-from ...rig.chain.renames import straighten, with_settings
+from ...rig.chain.paths.follow import follow_changed_lists, forget_known
+from ...rig.chain.paths.owners import with_settings
+from ...rig.chain.renames import straighten
 from ...ui.context import active_chain, followers, follows
+from ..baking.earlier_sides import renew_sides
 from ..baking.results import drop_copied, keep_results
-
-# The session_uid of the last active object, to notice another one.
-_last_active = 0
+from .chain_operators import chains_at
 
 
 def rigs() -> Iterator[bpy.types.Object]:
@@ -36,21 +41,82 @@ def _for_all_rigs(work: Callable[[bpy.types.Object], object]) -> Callable[..., N
     return handler
 
 
+@dataclass(frozen=True)
+class _Active:
+    """The active object with its bone and its chain, to notice other ones."""
+
+    identity: int = 0  # the object's session_uid
+    bone: str = ""
+    chain: int = 0  # its place in the list
+
+    @classmethod
+    def of(cls, active: bpy.types.Object | None) -> "_Active":
+        if active is None or active.type != 'ARMATURE':
+            return cls(active.session_uid if active is not None else 0)
+        bone = active.data.bones.active
+        chain = active.ik2d.active_index if active.is_property_set("ik2d") else 0
+        return cls(active.session_uid, bone.name if bone is not None else "", chain)
+
+
+_last_active = _Active()
+
+
 @persistent
-def _show_chain_of_target(scene, _depsgraph) -> None:
-    """Make a chain the active one in the list when its target or pole becomes the active object."""
+def _forget_active(*_arguments) -> None:
+    global _last_active
+    _last_active = _Active()
+
+
+@persistent
+def _read_chain_again(*_arguments) -> None:
+    """Take the chain that undo has brought back for the one before: Blender's step came before ours."""
+    global _last_active
+    with suppress(UnicodeDecodeError):
+        now = _Active.of(getattr(bpy.context, "active_object", None))
+        if now.identity == _last_active.identity:
+            _last_active = replace(_last_active, chain=now.chain)
+
+
+@persistent
+def _show_chain_of_active(scene, _depsgraph) -> None:
+    """Make a chain the active one in the list when a bone of it, its target or its pole becomes active."""
     global _last_active
     active = getattr(bpy.context, "active_object", None)
-    identity = active.session_uid if active is not None else 0
-    if identity == _last_active:
-        return
-    _last_active = identity
-    if active is None or active.type == 'ARMATURE':
-        return
-    for rig in followers(scene, active):
-        if rig.is_editable and not follows(active_chain(rig), active):
+    with suppress(UnicodeDecodeError):  # the panel says it
+        before, now = _last_active, _Active.of(active)
+        _last_active = now
+        if active is None or now == before:
+            return
+        if active.type != 'ARMATURE':
+            if now.identity != before.identity:
+                _show_chain_of_target(scene, active)
+        elif _is_bone_chosen(before, now, active.mode):
+            _show_chain_of_bone(active, now.bone)
+
+
+def _is_bone_chosen(before: _Active, now: _Active, mode: str) -> bool:
+    """Return whether a bone was clicked, rather than an object, or a chain in the list."""
+    if now.identity != before.identity:
+        return bool(before.identity) and mode == 'POSE'
+    return now.bone != before.bone and now.chain == before.chain
+
+
+def _show_chain_of_target(scene: bpy.types.Scene, target: bpy.types.Object) -> None:
+    for rig in followers(scene, target):
+        if rig.is_editable and not follows(active_chain(rig), target):
             chains = rig.ik2d.chains
-            rig.ik2d.active_index = next(i for i, chain in enumerate(chains) if follows(chain, active))
+            rig.ik2d.active_index = next(i for i, chain in enumerate(chains) if follows(chain, target))
+
+
+def _show_chain_of_bone(rig: bpy.types.Object, bone: str) -> None:
+    """Make the chain of a bone, or that follows it, the active one; of several the active one stays."""
+    global _last_active
+    if not bone or not rig.is_editable or not rig.is_property_set("ik2d"):
+        return
+    found = chains_at(rig, bone)
+    if found and active_chain(rig) not in found:
+        rig.ik2d.active_index = list(rig.ik2d.chains).index(found[0])
+        _last_active = _Active.of(rig)
 
 
 @persistent
@@ -80,6 +146,17 @@ def _follow_edits(_scene, depsgraph) -> None:
                 straighten(rig)
 
 
+@persistent
+def _follow_lists(*_arguments) -> None:
+    """Have keys and drivers follow chains that were moved in their lists or removed, in any way."""
+    follow_changed_lists()
+
+
+@persistent
+def _forget_rigs(*_arguments) -> None:
+    forget_known()
+
+
 def _renew_pose(rig: bpy.types.Object) -> None:
     """Have Blender make a pose anew whose bones point at freed ones: undo leaves hidden armatures so."""
     bones = rig.data.bones
@@ -91,10 +168,16 @@ _renew_poses = _for_all_rigs(_renew_pose)
 _straighten_all = _for_all_rigs(straighten)
 _HANDLERS = {
     "save_pre": (_for_all_rigs(drop_copied), _prepare_overrides),
-    "load_post": (_straighten_all, _for_all_rigs(keep_results)),
-    "undo_post": (_renew_poses, _straighten_all),
-    "redo_post": (_renew_poses, _straighten_all),
-    "depsgraph_update_post": (_follow_edits, _show_chain_of_target),
+    "load_post": (
+        # lists first: what then has no number is new
+        *(_forget_rigs, _forget_active, _follow_lists, _straighten_all),
+        *(_for_all_rigs(renew_sides), _for_all_rigs(keep_results)),
+    ),
+    "undo_post": (_forget_rigs, _renew_poses, _straighten_all, _follow_lists, _read_chain_again),
+    "redo_post": (_forget_rigs, _renew_poses, _straighten_all, _follow_lists, _read_chain_again),
+    "frame_change_pre": (_follow_lists,),
+    "depsgraph_update_pre": (_follow_lists,),  # before keys are played on the wrong chain
+    "depsgraph_update_post": (_follow_edits, _show_chain_of_active),
 }
 
 

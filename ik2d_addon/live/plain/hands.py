@@ -136,7 +136,7 @@ class ControlTurn:
     def __call__(self, world: Matrix, aim: Matrix | None) -> Matrix:
         """Return it (3x3) for an armature at `world` and the target's axes."""
         if not self._follows or aim is None:
-            return Matrix.Identity(3)
+            return self._offset
         if world != self._world:
             self._world, self._into = world.copy(), axes_of(world.to_3x3()).transposed()
         return self._into @ axes_of(aim) @ self._offset

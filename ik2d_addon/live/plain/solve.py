@@ -5,7 +5,7 @@ import numpy as np
 
 from ...bake.solving.problem import with_scale
 from ...core import Chain
-from ...core.plain import PlainSolver, PlainStretch, plain_solver
+from ...core.one_target import PlainSolver, PlainStretch, plain_solver
 from ...rig.chain.chain import RigChain
 from ...rig.pose.kinematics import Linkage, angles_before, read_linkage
 from ...rig.scene.samples import ChainSamples

@@ -34,6 +34,7 @@ def channels(armature_object: bpy.types.Object, undo: ExitStack) -> versions.Cha
     action = animation.action
     if action is None:
         action = bpy.data.actions.new(f"{armature_object.name}Action")
+        action.ik2d.made = True
         undo.callback(unless_gone, _remove_empty_action, action)
         _assign_made(armature_object, action, undo, only_empty=True)
     elif not action.is_editable:
@@ -181,6 +182,17 @@ def remove_empty_animation_data(ob: bpy.types.Object) -> None:
     animation = ob.animation_data
     if animation and not (animation.action or len(animation.drivers) or len(animation.nla_tracks)):
         ob.animation_data_clear()
+
+
+def remove_made(ob: bpy.types.Object) -> None:
+    """Remove the action of an object that `channels` has made, once it is empty and nobody else has it."""
+    action = ob.animation_data.action if ob.animation_data is not None else None
+    if action is None or not action.is_property_set("ik2d") or not action.ik2d.made:
+        return
+    if action.users == 1 and not action.use_fake_user and not versions.has_curves(action):
+        ob.animation_data.action = None
+        bpy.data.actions.remove(action)
+        remove_empty_animation_data(ob)
 
 
 def _remove_empty_action(action: bpy.types.Action) -> None:

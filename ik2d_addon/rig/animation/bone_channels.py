@@ -9,6 +9,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.affine import Rotate
 from ...core.inputs import Floats
@@ -55,6 +56,7 @@ class BoneRotation:
     frames: Floats | None = None  # (frames,) its own key frames; None: those of the bake
     handles: Floats | None = None  # (2, frames, channels) before and after, at thirds; NaN: automatic
     generated: bool = True  # whether its keys are marked as a bake's; else they count as made by hand
+    held: NDArray[np.bool_] | None = None  # (frames,) keys that hold their values up to the next; None: none
 
     def keys(self, index: int) -> bool:
         """Return whether a channel is keyed, rather than to rest at 0."""

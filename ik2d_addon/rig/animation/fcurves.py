@@ -39,7 +39,7 @@ KEY_FIELDS = {
 }
 
 # Blender's numbers for how a key leads to the next one.
-_CONSTANT, _LINEAR, _BEZIER = 0, 1, 2
+CONSTANT, LINEAR, BEZIER = 0, 1, 2
 # So near to a key Blender takes its value; where keys are as near as that, Blender is asked.
 _AT_KEY, _CROWDED = np.float32(1e-4), 1e-3
 # The range that Blender accepts as a part of the way from key to key.
@@ -92,7 +92,7 @@ class _Keys:
             return None
         keys, kinds = column(curve, "co"), column(curve, "interpolation")[:, 0]
         right = left = None
-        if (kinds == _BEZIER).any():
+        if (kinds == BEZIER).any():
             right, left = (column(curve, f"handle_{side}")[None] for side in ("right", "left"))
         return cls(keys[:, 0], kinds, keys[None, :, 1], right, left)
 
@@ -156,12 +156,12 @@ class Reader:
         result: Singles = keys.heights[:, gaps.nearest]
         asked = np.zeros(result.shape, np.bool_)
         asked[[curve.extrapolation != 'CONSTANT' for curve in curves]] = gaps.beyond
-        kind = np.where(gaps.between, keys.kinds[gaps.before], _CONSTANT)
-        if (kind == _LINEAR).any():
-            self._draw_lines(result, keys, gaps, kind == _LINEAR)
-        if (kind == _BEZIER).any():
-            self._draw_beziers(result, asked, keys, gaps, kind == _BEZIER)
-        asked |= (kind != _CONSTANT) & (kind != _LINEAR) & (kind != _BEZIER)
+        kind = np.where(gaps.between, keys.kinds[gaps.before], CONSTANT)
+        if (kind == LINEAR).any():
+            self._draw_lines(result, keys, gaps, kind == LINEAR)
+        if (kind == BEZIER).any():
+            self._draw_beziers(result, asked, keys, gaps, kind == BEZIER)
+        asked |= (kind != CONSTANT) & (kind != LINEAR) & (kind != BEZIER)
         for row in np.flatnonzero(asked.any(axis=1)):
             result[row, asked[row]] = _evaluated(curves[row], self._times[asked[row]])
         return result
@@ -222,6 +222,11 @@ def column(curve: bpy.types.FCurve, name: str) -> NDArray[Any]:
     values = np.empty(len(points) * width, kind)
     points.foreach_get(name, values)
     return values.reshape(-1, width)
+
+
+def is_locked(curve: bpy.types.FCurve) -> bool:
+    """Return whether an F-Curve or its group is locked."""
+    return bool(curve.lock or (curve.group and curve.group.lock))
 
 
 def row_from(curve: bpy.types.FCurve, time: float) -> int:

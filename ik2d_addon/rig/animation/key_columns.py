@@ -38,21 +38,26 @@ def new_keys(
     handles: Floats | None = None,
     kind: int = GENERATED,
     interpolation: int = BEZIER,
+    held: NDArray[np.bool_] | None = None,
 ) -> list[Columns]:
     """Return the keys of some channels at times (m,), in order, up or down: the columns of each channel.
 
     Without the columns that are as of a key just added. values: (m, c). handles: (2, m, c) values of the
     handles before and after each key, at thirds of the gaps; NaN, or None for all, for automatic ones.
-    kind and interpolation: of the keys, as Blender numbers them.
+    kind and interpolation: of the keys, as Blender numbers them. held: (m,) keys that hold their values up to
+    the next one whatever the interpolation; None: none.
     """
-    if times[0] > times[-1]:  # an NLA strip that plays backwards
-        times, values = times[::-1], values[::-1]
+    if times[0] > times[-1]:  # an NLA strip that plays backwards, in which a key cannot hold
+        times, values, held = times[::-1], values[::-1], None
         handles = None if handles is None else handles[::-1, ::-1]
     places = np.empty((values.shape[1], len(times), 2), "f4")
     places[:, :, 0], places[:, :, 1] = times, values.T
     new = {"co": places, "type": np.full((*places.shape[:2], 1), kind, "u1")}
     if interpolation != BEZIER:
         new["interpolation"] = np.full_like(new["type"], interpolation)
+    if held is not None and held.any():
+        kinds = np.where(held, CONSTANT, interpolation).astype("u1")
+        new["interpolation"] = np.tile(kinds[:, None], (len(places), 1, 1))
     if len(times) == 1:
         new |= {"handle_left": places, "handle_right": places}
     plain = [{name: column[row] for name, column in new.items()} for row in range(len(places))]

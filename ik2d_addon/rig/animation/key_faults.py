@@ -8,7 +8,7 @@ import bpy
 
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import say
+from ...core.words import refusal, say
 from . import actions as made
 from . import nla, versions
 from .actions import KnownChannels
@@ -245,26 +245,22 @@ def _silenced(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> 
         bone = armature.pose.bones[rotation.bone]
         old = [bone.path_from_id(name) for name in ROTATIONS if name != rotation.property]
         if keyed.intersection(old):
-            yield (
-                say(
-                    "'{armature}': bone '{bone}' has keys in another rotation mode; they stay, but no "
-                    "longer play in {mode} Euler, also outside the baked frames",
-                    armature=armature.name,
-                    bone=rotation.bone,
-                    mode=rotation.mode,
-                )
+            yield say(
+                "'{armature}': bone '{bone}' has keys in another rotation mode; they stay, but no "
+                "longer play in {mode} Euler, also outside the baked frames",
+                armature=armature.name,
+                bone=rotation.bone,
+                mode=rotation.mode,
             )
 
 
 def refuse_tweak_mode(armature: bpy.types.Object) -> None:
     """Raise IK2DError for an armature in the NLA's tweak mode, where keys cannot be previewed."""
     if armature.animation_data and armature.animation_data.use_tweak_mode:
-        raise IK2DError(
-            say(
-                "'{armature}' is in the NLA's tweak mode, where chains that depend on one another "
-                "cannot be baked together; leave it (Tab in the NLA editor), or bake them one by one",
-                armature=armature.name,
-            )
+        raise refusal(
+            "'{armature}' is in the NLA's tweak mode, where chains that depend on one another "
+            "cannot be baked together; leave it (Tab in the NLA editor), or bake them one by one",
+            armature=armature.name,
         )
 
 

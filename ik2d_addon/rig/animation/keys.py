@@ -12,23 +12,15 @@ from numpy.typing import NDArray
 from ...core import IK2DError
 from ...core.inputs import Floats
 from . import actions as made
-from . import in_place, versions
+from . import versions
 from .actions import KnownChannels
 from .bone_channels import BoneRotation, channels_kept, set_mode
-from .fcurves import Singles, column
-from .in_place import SAME_FRAME as SAME_FRAME
-from .key_columns import (
-    BY_HAND,
-    GENERATED,
-    Columns,
-    add,
-    are_shaped,
-    columns_of,
-    fill,
-    new_keys,
-    with_all_fields,
-)
+from .fcurves import Singles
+from .kept.keeping import Keeping, pose_of
+from .kept.marks import BAKE, generated
+from .key_columns import BY_HAND, GENERATED, Columns, new_keys
 from .key_faults import path_of, refuse_tweak_mode
+from .replacing import SAME_FRAME, replace_keys
 from .times import animation_times, strip_times
 
 # Keys of so many at once, as arrays.
@@ -37,19 +29,27 @@ _PART = 1 << 18
 
 @contextmanager
 def written(
-    armature: bpy.types.Object, frames: Sequence[float] | Floats, rotations: Sequence[BoneRotation]
-) -> Iterator[None]:
+    armature: bpy.types.Object,
+    frames: Sequence[float] | Floats,
+    rotations: Sequence[BoneRotation],
+    purpose: int | None = BAKE,
+) -> Iterator[Keeping | None]:
     """Key the rotations at the frames, in place of all keys from the first frame to the last.
 
-    Sets the bones' rotation modes too. If it fails, or the code inside, everything is restored.
+    Sets the bones' rotation modes too. purpose: what the keys are for; what they replace is kept. None: for
+    nothing that lasts. If it fails, or the code inside, everything is restored.
     """
     if not rotations:
-        yield
+        yield None
         return
     others = versions.sharing_channels(armature)
     with channels_kept(armature, rotations, only_on_error=True, others=others), ExitStack() as undo:
-        _write(armature, made.channels(armature, undo), rotations, strip_times(armature, frames), undo)
-        yield
+        holder = made.channels(armature, undo)
+        keeping = None
+        if purpose is not None:
+            keeping = Keeping(armature, versions.place_of(holder), purpose, undo)
+        _write(armature, holder, rotations, strip_times(armature, frames), undo, keeping)
+        yield keeping
         undo.pop_all()
 
 
@@ -59,12 +59,19 @@ def _write(
     rotations: Sequence[BoneRotation],
     times: Singles,
     undo: ExitStack,
+    keeping: Keeping | None,
 ) -> None:
     """Key the channels of bones: all that are not locked, or the one that turns. times: the action's."""
     known, place = KnownChannels(holder), versions.place_of(holder)
+    poses = {
+        rotation.bone: pose_of(bone)
+        for rotation in rotations
+        if rotation.mode not in ("", (bone := armature.pose.bones[rotation.bone]).rotation_mode)
+    }
     for rotation in rotations:
         set_mode(armature, rotation)
     keyed: list[tuple[BoneRotation, int]] = []
+    resting: list[tuple[BoneRotation, int]] = []
     wanted = []
     for rotation in rotations:
         path = path_of(armature, rotation)
@@ -73,11 +80,27 @@ def _write(
                 keyed.append((rotation, index))
                 wanted.append((path, index, rotation.bone))
             else:
-                own = _times_of(armature, rotation, times)
-                _rest(armature, known.fcurves.find(path, index=index), rotation, index, own, place, undo)
+                resting.append((rotation, index))
     curves = made.fcurves(holder, wanted, undo, known)
-    for curve, new in zip(curves, _keys_of(armature, keyed, times), strict=True):
-        replace_keys(curve, new, place, undo)
+    if keeping is None:
+        for curve, new in zip(curves, _keys_of(armature, keyed, times), strict=True):
+            replace_keys(curve, new, place, undo)
+        for rotation, index in resting:
+            for curve, new in _resting(armature, known, rotation, index, times):
+                replace_keys(curve, new, place, undo)
+        return
+    numbers: dict[str, int] = {}
+    for curve, new, (rotation, _) in zip(curves, _keys_of(armature, keyed, times), keyed, strict=True):
+        numbers.setdefault(rotation.bone, keeping.replace(curve, new))
+    for rotation, index in resting:
+        if rotation.bone in numbers and rotation.bone not in poses:
+            keeping.keep_value(path_of(armature, rotation), index, numbers[rotation.bone])
+        for curve, new in _resting(armature, known, rotation, index, times):
+            keeping.replace(curve, new)
+    for bone, pose in poses.items():
+        if bone in numbers:
+            posed = armature.pose.bones[bone]
+            keeping.keep_mode(posed.path_from_id(), numbers[bone], pose, posed.rotation_mode)
 
 
 def _times_of(armature: bpy.types.Object, rotation: BoneRotation, times: Singles) -> Singles:
@@ -103,37 +126,26 @@ def _keys_of(
                     rotation.handles[:, :, index] for rotation, index in some if rotation.handles is not None
                 ]
                 handles = np.stack(given, axis=2)
-            yield from new_keys(own, values, handles, GENERATED if first.generated else BY_HAND)
+            kind = GENERATED if first.generated else BY_HAND
+            yield from new_keys(own, values, handles, kind, held=first.held)
 
 
-def _kind_of(rotation: BoneRotation) -> tuple[int, bool, bool]:
+def _kind_of(rotation: BoneRotation) -> tuple[int, bool, bool, int]:
     """Return a key that is the same for rotations whose keys can be made as one array."""
-    return id(rotation.frames), rotation.handles is None, rotation.generated
+    return id(rotation.frames), rotation.handles is None, rotation.generated, id(rotation.held)
 
 
-def _rest(
-    armature: bpy.types.Object,
-    curve: bpy.types.FCurve | None,
-    rotation: BoneRotation,
-    index: int,
-    times: Singles,
-    place: versions.Place,
-    undo: ExitStack,
-) -> None:
-    """Set a channel to 0: by two keys where it has a curve, else without any."""
+def _resting(
+    armature: bpy.types.Object, known: KnownChannels, rotation: BoneRotation, index: int, times: Singles
+) -> Iterator[tuple[bpy.types.FCurve, Columns]]:
+    """Set a channel to 0 where it has no curve; else yield the curve, with two keys that do it."""
+    curve = known.fcurves.find(path_of(armature, rotation), index=index)
     if curve is None:
         getattr(armature.pose.bones[rotation.bone], rotation.property)[index] = 0.0
         return
-    ends = np.unique(times[[0, -1]])
+    ends = np.unique(_times_of(armature, rotation, times)[[0, -1]])
     (new,) = new_keys(ends, np.zeros((len(ends), 1)))
-    replace_keys(curve, new, place, undo)
-
-
-def _put_keys_back(place: versions.Place, path: str, index: int, columns: Columns) -> None:
-    """Give an F-Curve its former keys, where it still is."""
-    curve = versions.curve_at(place, path, index)
-    if curve is not None:
-        fill(curve, columns, exact=True)
+    yield curve, new
 
 
 @contextmanager
@@ -143,65 +155,14 @@ def previewed(
     """Key the rotations for a while, in a copy of the action."""
     refuse_tweak_mode(armature)
     with made.action_copied(armature), channels_kept(armature, rotations):
-        with written(armature, frames, rotations):
+        with written(armature, frames, rotations, purpose=None):
             pass
         yield
 
 
 def made_by_hand(curve: bpy.types.FCurve) -> NDArray[np.bool_]:
-    """Return a mask (m,) of an F-Curve's keys that no bake has made."""
-    made: NDArray[np.bool_] = column(curve, "type")[:, 0] != GENERATED
-    return made
-
-
-def keep_hand_made(curve: bpy.types.FCurve) -> bool:
-    """Remove a bake's keys from an F-Curve; return whether any keys are left."""
-    by_hand = made_by_hand(curve)
-    if by_hand.any() and not by_hand.all():
-        keep_keys(curve, by_hand)
-    return bool(by_hand.any())
-
-
-def keep_keys(curve: bpy.types.FCurve, kept: NDArray[np.bool_]) -> None:
-    """Keep only some of an F-Curve's keys (m,), exactly as they are."""
-    columns = {name: values[kept] for name, values in columns_of(curve).items()}
-    fill(curve, columns, are_shaped(columns))
-
-
-def copy_keys(source: bpy.types.FCurve, curve: bpy.types.FCurve) -> None:
-    """Give an F-Curve the keys of another, exactly, with the other's way of smoothing them."""
-    curve.auto_smoothing = source.auto_smoothing
-    fill(curve, columns_of(source), exact=True)
-
-
-def copy_curve(source: bpy.types.FCurve, curve: bpy.types.FCurve) -> None:
-    """Give an F-Curve without modifiers the keys, the extrapolation and the modifiers of another."""
-    copy_keys(source, curve)
-    curve.extrapolation = source.extrapolation
-    for modifier in source.modifiers:
-        copy = curve.modifiers.new(modifier.type)
-        _copy_values(modifier, copy)
-        if modifier.type == 'ENVELOPE':
-            _copy_points(modifier.control_points, copy.control_points)
-    curve.update()
-
-
-def _copy_values(source: bpy.types.bpy_struct, copy: bpy.types.bpy_struct) -> None:
-    names = [found.identifier for found in source.bl_rna.properties if not found.is_readonly]
-    for name in (*names, *names):  # twice: some, such as blend_in, are bounded by those set after them
-        setattr(copy, name, getattr(source, name))
-
-
-def _copy_points(
-    source: bpy.types.FModifierEnvelopeControlPoints, copy: bpy.types.FModifierEnvelopeControlPoints
-) -> None:
-    """Give an Envelope the points of another; in bulk, as Blender may crash where one value of one is set."""
-    values = np.empty(len(source), np.float32)
-    for number in range(len(source)):
-        copy.add(number)
-    for name in ("frame", "min", "max"):
-        source.foreach_get(name, values)
-        copy.foreach_set(name, values)
+    """Return a mask (m,) of an F-Curve's keys that no bake has made, or that were changed since."""
+    return ~generated(curve)
 
 
 def is_hand_made(curve: bpy.types.FCurve, refusal: str) -> bool:
@@ -218,33 +179,3 @@ def bounds(
     """Return the times of an action between which a bake from one frame to another has its keys."""
     times = strip_times(armature, animation_times(scene, [first, last]))
     return float(times.min()) - SAME_FRAME, float(times.max()) + SAME_FRAME
-
-
-def hand_made_between(curves: Iterable[bpy.types.FCurve], start: float, end: float) -> set[float]:
-    """Return the times of keys made by hand on F-Curves from one time to another."""
-    points = (point for curve in curves for point in curve.keyframe_points)
-    return {point.co[0] for point in points if point.type != 'GENERATED' and start <= point.co[0] <= end}
-
-
-def replace_keys(curve: bpy.types.FCurve, new: Columns, place: versions.Place, undo: ExitStack) -> None:
-    """Put new keys on an F-Curve of a place; its keys before the first and after the last of them stay.
-
-    Closing `undo` gives it back the keys that it has now.
-    """
-    channel, times = (place, curve.data_path, curve.array_index), new["co"][:, 0]
-    if in_place.change(curve, new, channel, undo):
-        return
-    old = columns_of(curve) if len(curve.keyframe_points) else {}
-    undo.callback(made.unless_gone, _put_keys_back, *channel, old)
-    if not old:
-        add(curve, new)
-        return
-    x = old["co"][:, 0]
-    kept = (x < times[0] - SAME_FRAME) | (x > times[-1] + SAME_FRAME)
-    if not kept.any():
-        add(curve, new)
-        return
-    order = np.argsort(np.concatenate((x[kept], times)), kind="stable")
-    whole = with_all_fields(new)
-    columns = {name: np.concatenate((old[name][kept], whole[name]))[order] for name in old}
-    fill(curve, columns, are_shaped(columns))

@@ -55,4 +55,6 @@ def set_values(channels: Iterable[tuple[bpy.types.ID, str, int, Any]]) -> None:
 
 def plain(value: Any) -> Any:
     """Return a copy of a property's value, a tuple for an array."""
-    return value if isinstance(value, (bool, int, float, str)) else tuple(value)
+    return (
+        value if value is None or isinstance(value, (bool, int, float, str, bpy.types.ID)) else tuple(value)
+    )

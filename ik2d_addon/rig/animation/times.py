@@ -33,6 +33,14 @@ def action_time(armature: bpy.types.Object, scene: bpy.types.Scene, frame: float
     return float(strip_times(armature, animation_times(scene, [frame]))[0])
 
 
+def action_ends(
+    owner: bpy.types.Object, scene: bpy.types.Scene, first: float | None, last: float | None
+) -> tuple[float | None, float | None]:
+    """Return the times of two of the scene's frames in an object's action; None has no end."""
+    start, end = (None if frame is None else action_time(owner, scene, frame) for frame in (first, last))
+    return start, end
+
+
 def strip_times(armature: bpy.types.Object, frames: Sequence[float] | Floats) -> Singles:
     """Return the frames as the action counts them: another time while an NLA strip is tweaked."""
     animation = armature.animation_data

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import say
-from . import actions, keys, nla, versions
-from .key_columns import BEZIER, BY_HAND, CONSTANT, new_keys
+from ...core.words import refusal, say
+from . import actions, nla, versions
+from .kept.keeping import Keeping, Replaced
+from .key_columns import BEZIER, BY_HAND, CONSTANT, Columns, new_keys
 from .remembered import set_values, value_of
+from .replacing import replace_keys
 from .times import animation_times, strip_times
 
 
@@ -64,6 +65,15 @@ def acting_driver(owner: bpy.types.Object, path: str, index: int = 0) -> bpy.typ
     return driver if driver is not None and not driver.mute else None
 
 
+def refuse_tweak_mode(owner: bpy.types.Object) -> None:
+    """Raise IK2DError for an object in the NLA's tweak mode."""
+    if owner.animation_data and owner.animation_data.use_tweak_mode:
+        raise refusal(
+            "'{owner}' is in the NLA's tweak mode; leave it first (Tab in the NLA editor)",
+            owner=owner.name,
+        )
+
+
 def check_values(channels: Sequence[ValueKeys]) -> list[str]:
     """Return a sentence for each fault that keeps keys of some channels from playing as written.
 
@@ -72,20 +82,18 @@ def check_values(channels: Sequence[ValueKeys]) -> list[str]:
     found: dict[str, None] = {}
     for one in channels:
         if acting_driver(one.owner, one.path, one.index) is not None:
-            raise IK2DError(say("{one} has a driver, which overrides keys; remove it first", one=one.name))
+            raise refusal("{one} has a driver, which overrides keys; remove it first", one=one.name)
         curve = curve_of(one.owner, one.path, one.index)
         holder = versions.existing_channels(one.owner)
         group = curve.group if curve is not None else actions.group_for(holder, one.group)
         if (curve is not None and curve.lock) or (group is not None and group.lock):
-            raise IK2DError(say("{one} is locked, or its group is; unlock it first", one=one.name))
+            raise refusal("{one} is locked, or its group is; unlock it first", one=one.name)
         if curve is None:
             continue
         if len(curve.sampled_points):
-            raise IK2DError(say("{one} holds samples; turn them into keys first", one=one.name))
+            raise refusal("{one} holds samples; turn them into keys first", one=one.name)
         if not versions.plays(one.owner, curve):
-            raise IK2DError(
-                say("{one} is muted, so that its keys would not play; unmute it first", one=one.name)
-            )
+            raise refusal("{one} is muted, so that its keys would not play; unmute it first", one=one.name)
         if any(not modifier.mute for modifier in curve.modifiers):
             found[
                 say("{one} has F-Curve modifiers, which act on top of the keys; mute them", one=one.name)
@@ -105,14 +113,21 @@ def check_values(channels: Sequence[ValueKeys]) -> list[str]:
 
 
 @contextmanager
-def values_keyed(scene: bpy.types.Scene, channels: Sequence[ValueKeys]) -> Iterator[None]:
-    """Key some channels, each in place of all its keys from the first frame to the last.
+def values_keyed(scene: bpy.types.Scene, channels: Sequence[ValueKeys], purpose: int) -> Iterator[Replaced]:
+    """Key some channels, each in place of all its keys from the first frame to the last; these are kept.
 
-    If it fails, or the code inside, everything is restored.
+    purpose: what the keys are for. Yields the keys made by hand that they replace. If it fails, or the code
+    inside, everything is restored.
     """
     with ExitStack() as undo:
-        _key_all(scene, channels, undo)
-        yield
+        _remember_values(channels, undo)
+        keepings: dict[versions.Place, Keeping] = {}
+        for one in channels:
+            place = versions.place_of(actions.channels(one.owner, undo))
+            if place not in keepings:
+                keepings[place] = Keeping(one.owner, place, purpose, undo)
+            keepings[place].replace(*_new_keys(scene, one, undo))
+        yield Replaced.joined([keeping.replaced for keeping in keepings.values()])
         undo.pop_all()
 
 
@@ -120,22 +135,24 @@ def values_keyed(scene: bpy.types.Scene, channels: Sequence[ValueKeys]) -> Itera
 def values_previewed(scene: bpy.types.Scene, channels: Sequence[ValueKeys]) -> Iterator[None]:
     """Key some channels for a while, then restore everything exactly."""
     with ExitStack() as undo:
-        _key_all(scene, channels, undo)
+        _remember_values(channels, undo)
+        for one in channels:
+            curve, new = _new_keys(scene, one, undo)
+            replace_keys(curve, new, versions.place_of(actions.channels(one.owner, undo)), undo)
         yield
 
 
-def _key_all(scene: bpy.types.Scene, channels: Sequence[ValueKeys], undo: ExitStack) -> None:
+def _remember_values(channels: Sequence[ValueKeys], undo: ExitStack) -> None:
     before = [(one.owner, one.path, one.index) for one in channels]
     undo.callback(set_values, [(*place, value_of(*place)) for place in before])
-    for one in channels:
-        _key(scene, one, undo)
 
 
-def _key(scene: bpy.types.Scene, one: ValueKeys, undo: ExitStack) -> None:
+def _new_keys(scene: bpy.types.Scene, one: ValueKeys, undo: ExitStack) -> tuple[bpy.types.FCurve, Columns]:
+    """Return the F-Curve of a channel, made where missing, and its new keys."""
     holder = actions.channels(one.owner, undo)
     curve = actions.fcurve(holder, one.path, one.index, one.group, undo)
     times = strip_times(one.owner, animation_times(scene, one.frames))
     interpolation = CONSTANT if one.stepped else BEZIER
     handles = None if one.handles is None else one.handles[..., None]
     (new,) = new_keys(times, np.asarray(one.values)[:, None], handles, BY_HAND, interpolation)
-    keys.replace_keys(curve, new, versions.place_of(holder), undo)
+    return curve, new

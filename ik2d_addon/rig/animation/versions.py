@@ -15,6 +15,10 @@ Place: TypeAlias = tuple[bpy.types.Action, int]
 # Whether actions have slots, layers and channel bags: from 4.4 on. All tests of it go when 4.4 is the oldest.
 HAS_SLOTS = "action_slot" in bpy.types.AnimData.bl_rna.properties
 
+# Whether files of an older Blender open with a second copy of an add-on's settings, as custom properties:
+# from 5.0 on. The test goes when 5.0 is the oldest.
+COPIES_OLD_SETTINGS = bpy.app.version >= (5, 0)
+
 
 def existing_channels(armature_object: bpy.types.Object) -> Channels | None:
     """Return the action or channel bag that animates the object now; None for none."""
@@ -57,6 +61,43 @@ def _played(ob: bpy.types.Object) -> Iterator[tuple[bpy.types.Action | None, int
         return
     for user in (animation, *playing_strips(animation)):
         yield user.action, slot_handle(user)
+
+
+def places_played(ob: bpy.types.Object) -> Iterator[Place]:
+    """Yield the places of the channels that an object plays or has set aside: its action and all NLA strips.
+
+    Muted strips count, and so does the action that waits while a strip is tweaked.
+    """
+    animation = ob.animation_data
+    if animation is None:
+        return
+    waiting = getattr(animation, "action_slot_handle_tweak_storage", 0)
+    strips = [strip for track in animation.nla_tracks for strip in _all(track.strips)]
+    for action, handle in (
+        (animation.action, slot_handle(animation)),
+        (animation.action_tweak_storage, waiting),
+        *((strip.action, slot_handle(strip)) for strip in strips),
+    ):
+        if action is not None:
+            yield action, handle
+
+
+def _all(strips: Iterable[bpy.types.NlaStrip]) -> Iterator[bpy.types.NlaStrip]:
+    for strip in strips:
+        yield strip
+        yield from _all(strip.strips)
+
+
+def holders_of(action: bpy.types.Action) -> Iterator[tuple[Channels, str]]:
+    """Yield all channels of an action, each with the identifier of its slot; "" before 4.4."""
+    if not HAS_SLOTS:
+        yield action, ""
+        return
+    slots = {slot.handle: slot.identifier for slot in action.slots}
+    for layer in action.layers:
+        for strip in layer.strips:
+            for bag in strip.channelbags:
+                yield bag, slots.get(bag.slot_handle, "")
 
 
 @contextmanager
@@ -152,10 +193,7 @@ def channels_at(place: Place) -> Channels | None:
 
 def has_curves(action: bpy.types.Action) -> bool:
     """Return whether an action holds an F-Curve, of whichever slot."""
-    if not HAS_SLOTS:
-        return len(action.fcurves) > 0
-    bags = (bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags)
-    return any(len(bag.fcurves) for bag in bags)
+    return any(len(holder.fcurves) for holder, _ in holders_of(action))
 
 
 def is_plain(action: bpy.types.Action | None) -> bool:

@@ -97,15 +97,31 @@ def limits_elsewhere(bones: Sequence[bpy.types.PoseBone]) -> list[str]:
 
 def _about(bone: bpy.types.PoseBone, axis: str) -> list[Range]:
     """Return every range that Blender limits a bone to about one of its own axes."""
+    found = _ik_ranges(bone, axis)
+    for constraint in _active(bone, 'LIMIT_ROTATION'):
+        if getattr(constraint, f"use_limit_{axis}"):
+            ends = getattr(constraint, f"min_{axis}"), getattr(constraint, f"max_{axis}")
+            found.append((min(ends), max(ends)))
+    return found
+
+
+def has_limits(bone: bpy.types.PoseBone) -> bool:
+    """Return whether a bone has IK limits, or a Limit Rotation about its own axes: not locks alone."""
+    own = any(getattr(bone, f"use_ik_limit_{axis}") for axis in "xyz")
+    return own or bool(_active(bone, 'LIMIT_ROTATION'))
+
+
+def ik_ranges(bone: bpy.types.PoseBone) -> list[tuple[int, Range]]:
+    """Return (axis, range) of each IK limit and IK lock of a bone, about its own axes 0..2."""
+    return [(axis, found) for axis in range(3) for found in _ik_ranges(bone, "xyz"[axis])]
+
+
+def _ik_ranges(bone: bpy.types.PoseBone, axis: str) -> list[Range]:
     found = []
     if getattr(bone, f"use_ik_limit_{axis}"):
         found.append((getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}")))
     if getattr(bone, f"lock_ik_{axis}"):
         found.append((_turn(bone, axis),) * 2)
-    for constraint in _active(bone, 'LIMIT_ROTATION'):
-        if getattr(constraint, f"use_limit_{axis}"):
-            ends = getattr(constraint, f"min_{axis}"), getattr(constraint, f"max_{axis}")
-            found.append((min(ends), max(ends)))
     return found
 
 

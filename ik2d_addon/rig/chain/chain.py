@@ -3,7 +3,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import nan
 
 import bpy
 import numpy as np
@@ -12,13 +11,21 @@ from numpy.typing import NDArray
 from ...core import IK2DError, Plane
 from ...core.inputs import Floats
 from ...core.swing import POLE, Swing
-from ...core.words import listed, noted, number_of, say
+from ...core.words import listed, noted, number_of, refusal, say
 from .dependencies import Node, parents, walk
 from .foot.foot import Foot, foot_values, ground_of, read_foot
 from .hands import Hands, read_hands
-from .joints import Joints, TipAngle, normal_in_bone, read_joints, read_tip_angle
+from .joints import (
+    Joints,
+    TipAngle,
+    axes_left,
+    normal_in_bone,
+    read_joints,
+    read_tip_angle,
+    slant_of_locks,
+)
 from .native_state import controls_of, is_native, sampled_controls, with_foot_controls
-from .planes import choose_plane, read_swing, swing_note
+from .planes import bend_of, choose_plane, read_swing, solver_side, swing_note
 from .slides import Slides, read_slides
 from .stored_values import refuse_broken_rest, refuse_damaged
 from .stretch import Stretching, carried_note, read_stretching
@@ -27,6 +34,8 @@ from .stretch import Stretching, carried_note, read_stretching
 FAR_OFF_PLANE = 0.01
 # A bone whose head is this near to its parent's tail, as a part of its length, goes on from there.
 _JOINED = 1e-3
+# The number of the axis along a bone.
+_ALONG = 1
 # What a chain follows.
 _TARGET, _POLE, _GROUND = noted("target"), noted("pole"), noted("ground")
 
@@ -66,6 +75,7 @@ class RigChain:
     pole: Node | None = None  # an object, and its bone or "", that the plane goes through
     aims: bool = False  # one bone that points at its target, however far that is
     foot: Foot | None = None  # None where the target is the tip's, rather than a foot's control
+    solver_side: float = 1.0  # -1.0 where its solver counts sides the other way round than its settings
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -93,9 +103,10 @@ class RigChain:
 
     @property
     def goes_on(self) -> bool:
-        """Whether a bake goes on from the frame before: by Even within limits too, which else may jump."""
-        limited = self.solver == 'EVEN' and len(self.bones) > 2 and bool(self.joints.held.any())
-        jumps = limited and self.tip_angle is None
+        """Whether a bake goes on from the frame before: by Even too, where its least pose may jump."""
+        limited = len(self.bones) > 2 and bool(self.joints.held.any())
+        may_jump = limited or self.slides is not None or not self.root_turns_freely
+        jumps = self.solver == 'EVEN' and self.tip_angle is None and may_jump
         return (self.solver == 'CCD' or jumps) and not self.starts_from_rest
 
     @property
@@ -161,20 +172,22 @@ def read_chain(
     if foot is not None and stand:
         foot = replace(foot, values=with_foot_controls(stand, foot.values))
     if foot is not None and hands is None:
-        raise IK2DError(say("{problem}; or remove the foot", problem=left_alone[0]))
+        raise refusal("{problem}; or remove the foot", problem=left_alone[0])
     sliding = slides is not None and slides.any
     tip_angle = read_tip_angle(settings, len(bones), slides=sliding, askew=turning.askew, own_tip=own_tip)
     swing = read_swing(settings, bones, joints, plane)
     if swing is not None and sliding and len(bones) == 1:
-        raise IK2DError(
-            say(
-                "Chain '{chain}': a single bone that slides stays in one plane; turn Slide off, or "
-                "choose another plane",
-                chain=settings.name,
-            )
+        raise refusal(
+            "Chain '{chain}': a single bone that slides stays in one plane; turn Slide off, or "
+            "set Bends In to another plane",
+            chain=settings.name,
         )
     carried = carried_note(settings.name, bones, stretching) if stretching else ()
-    softness, bend, influence = sampled_controls(stand) if stand else values_of(settings, with_foot=False)
+    solver = _solver(settings, len(bones), slides)
+    side = solver_side(settings, solver, plane, joints) if tip_angle is None else 1.0
+    softness, bend, influence = (
+        sampled_controls(stand, side) if stand else values_of(settings, side, with_foot=False)
+    )
     return RigChain(
         armature=armature,
         name=settings.name,
@@ -183,7 +196,7 @@ def read_chain(
         off_plane=float(plane.distance(joints).max()),
         target=armature if own_tip else settings.target,
         subtarget=settings.tip if own_tip else settings.subtarget,
-        solver=_solver(settings, len(bones), slides),
+        solver=solver,
         bend=bend,
         iterations=settings.iterations,
         starts_from_rest=settings.start_from == 'REST',
@@ -205,22 +218,17 @@ def read_chain(
         pole=(settings.pole, settings.pole_subtarget) if swing is not None and swing.rule == POLE else None,
         aims=len(bones) == 1 and not (settings.aim_distance or stretching or sliding or foot),
         foot=foot,
+        solver_side=side,
     )
 
 
-def values_of(settings: bpy.types.PropertyGroup, *, with_foot: bool) -> tuple[float, ...]:
-    """Return the values that are read on each frame: softness, bend, influence, and those of a foot."""
+def values_of(settings: bpy.types.PropertyGroup, side: float, *, with_foot: bool) -> tuple[float, ...]:
+    """Return the values that are read on each frame: softness, bend, influence, and those of a foot.
+
+    side: the `solver_side` of its chain.
+    """
     foot = foot_values(settings.foot) if with_foot else ()
-    return settings.softness, bend_of(settings), settings.influence, *foot
-
-
-_SIDES = {'POSITIVE': 1.0, 'NEGATIVE': -1.0}
-
-
-def bend_of(settings: bpy.types.PropertyGroup) -> float:
-    """Return the side that a chain bends to: +1 or -1, between the two while it turns over; else NaN."""
-    side = _SIDES.get(settings.bend, nan)
-    return float(side * (1.0 - 2.0 * settings.turn_over))
+    return settings.softness, side * bend_of(settings), settings.influence, *foot
 
 
 def _normals(plane: Plane, bones: Sequence[bpy.types.PoseBone]) -> list[Floats]:
@@ -228,16 +236,32 @@ def _normals(plane: Plane, bones: Sequence[bpy.types.PoseBone]) -> list[Floats]:
 
 
 def held_note(rig: RigChain) -> Iterator[str]:
-    """Yield a sentence that names the joints that locks hold, if there are any."""
-    held = [bone for bone, fixed in zip(rig.bones, rig.joints.fixed, strict=True) if fixed]
-    if held:
-        if held[1:]:
+    """Yield sentences on the joints that locks keep from bending the chain, and what the locks leave."""
+    fixed = [bone for bone, is_fixed in zip(rig.pose_bones, rig.joints.fixed, strict=True) if is_fixed]
+    held = [bone.name for bone in fixed if not axes_left(bone)]
+    if held[1:]:
+        yield say(
+            "Chain '{chain}': locks hold {bones}, so they do not turn", chain=rig.name, bones=listed(held)
+        )
+    elif held:
+        yield say("Chain '{chain}': locks hold '{bone}', so it does not turn", chain=rig.name, bone=held[0])
+    for bone in fixed:
+        left = axes_left(bone)
+        if left == [_ALONG]:
             yield say(
-                "Chain '{chain}': locks hold {bones}, so they do not turn", chain=rig.name, bones=listed(held)
+                "Chain '{chain}': locks leave '{bone}' only the Y axis along it, about which it twists, so "
+                "it does not bend the chain; unlock X or Z to bend there",
+                chain=rig.name,
+                bone=bone.name,
             )
-        else:
+        elif left:
             yield say(
-                "Chain '{chain}': locks hold '{bone}', so it does not turn", chain=rig.name, bone=held[0]
+                "Chain '{chain}': locks leave '{bone}' only {axes}, {angle:.0f} degrees off the normal of "
+                "the chain's plane, so it does not turn; unlock it, or set Bends In to another plane",
+                chain=rig.name,
+                bone=bone.name,
+                axes=listed(["XYZ"[axis] for axis in left]),
+                angle=np.degrees(slant_of_locks(bone, normal_in_bone(rig.plane, bone))),
             )
 
 
@@ -264,35 +288,29 @@ def chain_bones(
     """
     chain = say("Chain '{chain}'", chain=chain_name) if chain_name else say("The chain")
     if not tip:
-        raise IK2DError(say("{chain} has no tip bone; choose its last bone", chain=chain))
+        raise refusal("{chain} has no tip bone; set Last Bone to one", chain=chain)
     bone = pose_bones_of(armature).get(tip)
     if bone is None:
-        raise IK2DError(
-            say(
-                "{chain}: armature '{armature}' has no bone '{tip}'; choose another tip",
-                chain=chain,
-                armature=armature.name,
-                tip=tip,
-            )
+        raise refusal(
+            "{chain}: armature '{armature}' has no bone '{tip}'; set Last Bone to another one",
+            chain=chain,
+            armature=armature.name,
+            tip=tip,
         )
     bones = [bone, *bone.parent_recursive]
     if bone_count < 0:
-        raise IK2DError(
-            say(
-                "{chain} asks for {bones} bones; set Chain Length to 0 or more", chain=chain, bones=bone_count
-            )
+        raise refusal(
+            "{chain} asks for {bones} bones; set Chain Length to 0 or more", chain=chain, bones=bone_count
         )
     if bone_count > len(bones):
         _refuse_held(chain, bones[-1])
-        raise IK2DError(
-            say(
-                "{chain} asks for {bones} bones, but '{tip}' and those above it are only {count}; "
-                "set Chain Length to {count} or less",
-                chain=chain,
-                bones=bone_count,
-                tip=tip,
-                count=len(bones),
-            )
+        raise refusal(
+            "{chain} asks for {bones} bones, but '{tip}' and those above it are only {count}; "
+            "set Chain Length to {count} or less",
+            chain=chain,
+            bones=bone_count,
+            tip=tip,
+            count=len(bones),
         )
     return list(reversed(bones[: bone_count or len(bones)]))
 
@@ -304,27 +322,23 @@ def _refuse_held(chain: str, bone: bpy.types.PoseBone) -> None:
             continue
         for source in getattr(constraint, "targets", (constraint,)):
             if source.target == bone.id_data and source.subtarget:
-                raise IK2DError(
-                    say(
-                        "{chain}: '{bone}' hangs on '{bone_2}' by its constraint '{constraint}', and a chain "
-                        "goes along parents alone; make '{bone_2}' its parent and disable the constraint, or "
-                        "set Chain Length to fewer",
-                        chain=chain,
-                        bone=bone.name,
-                        bone_2=source.subtarget,
-                        constraint=constraint.name,
-                    )
+                raise refusal(
+                    "{chain}: '{bone}' hangs on '{bone_2}' by its constraint '{constraint}', and a chain "
+                    "goes along parents alone; make '{bone_2}' its parent and disable the constraint, or "
+                    "set Chain Length to fewer",
+                    chain=chain,
+                    bone=bone.name,
+                    bone_2=source.subtarget,
+                    constraint=constraint.name,
                 )
 
 
 def pose_bones_of(armature: bpy.types.Object) -> bpy.types.bpy_prop_collection:
     """Return the pose bones of an armature; raise IK2DError for one that has no pose yet."""
     if armature.pose is None:
-        raise IK2DError(
-            say(
-                "Armature '{armature}' is new and has no pose yet; update the view layer first",
-                armature=armature.name,
-            )
+        raise refusal(
+            "Armature '{armature}' is new and has no pose yet; update the view layer first",
+            armature=armature.name,
         )
     return armature.pose.bones
 
@@ -351,26 +365,22 @@ def is_joined(bone: bpy.types.Bone) -> bool:
 
 def _solver(settings: bpy.types.PropertyGroup, bone_count: int, slides: Slides | None = None) -> str:
     if settings.solver == 'TWO_BONE' and bone_count != 2:
-        raise IK2DError(
-            say(
-                "Chain '{chain}' has {bones}, but the Two-Bone solver takes two; set Chain Length to "
-                "2 or the solver to Automatic",
-                chain=settings.name,
-                bones=number_of(bone_count, "bone"),
-            )
+        raise refusal(
+            "Chain '{chain}' has {bones}, but the Two-Bone solver takes two; set Chain Length to "
+            "2 or the solver to Automatic",
+            chain=settings.name,
+            bones=number_of(bone_count, "bone"),
         )
     if bone_count == 2 and is_native(settings):
         return 'TWO_BONE'
     is_sliding = slides is not None and slides.any
     rigid = {'TWO_BONE': noted("Two-Bone"), 'ARC': noted("Circle")}.get(settings.solver)
     if rigid and is_sliding:
-        raise IK2DError(
-            say(
-                "Chain '{chain}' has bones that slide, but the {rigid} solver takes rigid ones; turn "
-                "Slide off or set the solver to Automatic",
-                chain=settings.name,
-                rigid=rigid,
-            )
+        raise refusal(
+            "Chain '{chain}' has bones that slide, but the {rigid} solver takes rigid ones; turn "
+            "Slide off or set the solver to Automatic",
+            chain=settings.name,
+            rigid=rigid,
         )
     return chosen_solver(bone_count, is_sliding) if settings.solver == 'AUTO' else str(settings.solver)
 
@@ -387,20 +397,18 @@ def _refuse_on_arc(
         return
     causes = (
         (~np.isnan(limits).all(axis=1), say("has limits"), say("turn Limit off")),
-        (weights == 0.0, say("has a weight of 0"), say("give it a weight")),
+        (weights == 0.0, say("has a flexibility of 0"), say("give it some")),
         (locked, say("is held by locks"), say("unlock it")),
     )
     for found, what, way_out in causes:
         if found.any():
-            raise IK2DError(
-                say(
-                    "Chain '{chain}': its bone '{bone}' {what}, but with the Circle solver all joints "
-                    "turn freely; {way_out} or set the solver to Automatic",
-                    chain=settings.name,
-                    bone=bones[int(found.argmax())].name,
-                    what=what,
-                    way_out=way_out,
-                )
+            raise refusal(
+                "Chain '{chain}': its bone '{bone}' {what}, but with the Circle solver all joints "
+                "turn freely; {way_out} or set the solver to Automatic",
+                chain=settings.name,
+                bone=bones[int(found.argmax())].name,
+                what=what,
+                way_out=way_out,
             )
 
 
@@ -418,19 +426,17 @@ def _check_target(
     """Raise IK2DError unless the target exists and does not hang on the chain itself."""
     target, subtarget = settings.target, settings.subtarget
     if target is None:
-        raise IK2DError(
-            say("Chain '{chain}' has no target; choose the object that its tip follows", chain=settings.name)
+        raise refusal(
+            "Chain '{chain}' has no target; choose the object that its tip follows", chain=settings.name
         )
     lost = target.library if target.is_missing else None
     if lost is not None and not lost_target:
-        raise IK2DError(
-            say(
-                "Chain '{chain}': its target '{target}' is in the library '{path}', which is "
-                "missing; put the file back, or relocate the library (File > External Data)",
-                chain=settings.name,
-                target=target.name,
-                path=lost.filepath,
-            )
+        raise refusal(
+            "Chain '{chain}': its target '{target}' is in the library '{path}', which is "
+            "missing; put the file back, or relocate the library (File > External Data)",
+            chain=settings.name,
+            target=target.name,
+            path=lost.filepath,
         )
     _refuse_lost_bone(settings.name, _TARGET, target, subtarget)
     names = [bone.name for bone in bones]
@@ -446,12 +452,10 @@ def _check_pole(armature: bpy.types.Object, settings: bpy.types.PropertyGroup, b
     """Raise IK2DError unless the pole exists and does not hang on the chain itself."""
     pole, bone = settings.pole, settings.pole_subtarget
     if pole is None:
-        raise IK2DError(
-            say(
-                "Chain '{chain}' has no pole; choose the object that its knee or elbow points at, or "
-                "another plane",
-                chain=settings.name,
-            )
+        raise refusal(
+            "Chain '{chain}' has no pole; choose the object that its knee or elbow points at, or "
+            "set Bends In to another plane",
+            chain=settings.name,
         )
     _refuse_lost_bone(settings.name, noted("its pole"), pole, bone)
     refuse_own_target(settings.name, armature, bones, walk([(pole, bone)], parents), _POLE)
@@ -460,14 +464,12 @@ def _check_pole(armature: bpy.types.Object, settings: bpy.types.PropertyGroup, b
 def _refuse_lost_bone(chain_name: str, role: str, followed: bpy.types.Object, bone: str) -> None:
     """Raise IK2DError where a chain follows a bone that its target or pole does not have."""
     if bone and (followed.type != 'ARMATURE' or bone not in pose_bones_of(followed)):
-        raise IK2DError(
-            say(
-                "Chain '{chain}': {role} '{followed}' has no bone '{bone}'; choose another bone or none",
-                chain=chain_name,
-                role=role,
-                followed=followed.name,
-                bone=bone,
-            )
+        raise refusal(
+            "Chain '{chain}': {role} '{followed}' has no bone '{bone}'; choose another bone or none",
+            chain=chain_name,
+            role=role,
+            followed=followed.name,
+            bone=bone,
         )
 
 
@@ -512,13 +514,11 @@ def refuse_own_target(
         return
     target, subtarget = moved_by[0]
     what = say("bone '{bone}'", bone=subtarget) if subtarget else f"'{target.name}'"
-    raise IK2DError(
-        say(
-            "Chain '{chain}': its {role} {what} is moved by the chain itself: it depends on bone "
-            "'{own}'; choose a {role} that does not",
-            chain=chain_name,
-            role=role,
-            what=what,
-            own=own[0],
-        )
+    raise refusal(
+        "Chain '{chain}': its {role} {what} is moved by the chain itself: it depends on bone "
+        "'{own}'; choose a {role} that does not",
+        chain=chain_name,
+        role=role,
+        what=what,
+        own=own[0],
     )

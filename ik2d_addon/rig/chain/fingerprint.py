@@ -53,7 +53,7 @@ def settings_of(
     group: bpy.types.PropertyGroup, left_out: Collection[str] = frozenset()
 ) -> list[tuple[str, Any]]:
     """Return the settings of a rig, a chain or a joint, each with its name."""
-    kind: Any = type(group)
+    kind: Any = group.__class__  # of a copy that is read in its place too
     return [
         (name, tuple(value) if is_array else value)
         for name, is_array in _names(kind)

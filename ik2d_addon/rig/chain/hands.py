@@ -20,7 +20,7 @@ from .foot.foot import Foot
 from .native_state import is_own_empty
 from .renames import bones_of, chain_named
 
-# A hand's orientation: as in rest, whatever turns above it; or as the target's.
+# A hand's orientation: kept, whatever turns above it; or as the target's.
 KEPT, FOLLOWING = 'WORLD', 'TARGET'
 # How to let a hand turn with the limb, in the sidebar's words.
 _OFF = noted("Foot or Hand to With the Limb")
@@ -41,8 +41,10 @@ class Hands:
     """The bones on a chain's tip that have an orientation of their own."""
 
     bones: tuple[str, ...]  # parents first
-    follow: bool  # the target's rotation; else they are as in rest
-    offset: Floats  # (3, 3) the armature's orientation as the target sees it where it is not turned
+    follow: bool  # the target's rotation; else they keep theirs in the armature object
+    # (3, 3) the armature's orientation as the target sees it where it is not turned; of hands that are kept,
+    # their turn from rest
+    offset: Floats
     parts: tuple[int, ...]  # of the foot, of each bone: FOOT or TOES
 
 
@@ -93,7 +95,8 @@ def read_hands(
         )
     if not bones:
         return None, tuple(notes)
-    return Hands(tuple(bones), follow, _offset(settings), tuple(parts)), tuple(notes)
+    offset = _offset(settings) if follow else _sound(settings.hand_turn)
+    return Hands(tuple(bones), follow, offset, tuple(parts)), tuple(notes)
 
 
 def _why_left(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> str:
@@ -142,6 +145,11 @@ def orientations(matrices: Floats) -> Floats:
     return found
 
 
+def rest_axes(bone: bpy.types.PoseBone) -> Floats:
+    """Return the orthonormal axes (3, 3) of a bone at rest, in pose space."""
+    return _orientation(bone.bone.matrix_local)
+
+
 def _unit(vectors: Floats) -> Floats:
     unit: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), np.finfo(float).tiny)
     return unit
@@ -172,11 +180,16 @@ def note_turned_offset(settings: bpy.types.PropertyGroup, turned: Floats) -> Non
 
 def _offset(settings: bpy.types.PropertyGroup) -> Floats:
     """Return the stored offset (3, 3); for a target bone without its rest orientation."""
-    noted = np.array(settings.hand_offset, np.float64).reshape(3, 3)
-    if not np.isfinite(noted).all() or abs(abs(np.linalg.det(noted)) - 1.0) > _DAMAGED:
-        noted = np.eye(3)
+    noted = _sound(settings.hand_offset)
     bone = _target_bone(settings)
     return noted if bone is None else _orientation(bone.matrix_local).T @ noted
+
+
+def _sound(stored: Sequence[float]) -> Floats:
+    """Return a stored rotation (3, 3); none in place of one that a damaged file holds."""
+    noted = np.array(stored, np.float64).reshape(3, 3)
+    sound = np.isfinite(noted).all() and abs(abs(np.linalg.det(noted)) - 1.0) <= _DAMAGED
+    return noted if sound else np.eye(3)
 
 
 def _target_bone(settings: bpy.types.PropertyGroup) -> bpy.types.Bone | None:

@@ -12,10 +12,10 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import IK2DError, Plane
+from ...core import Plane
 from ...core.affine import crossed
 from ...core.inputs import Floats
-from ...core.words import noted, say
+from ...core.words import noted, refusal, say
 from ..animation.bone_channels import locked_channels, rotation_property
 from ..animation.fcurves import column
 from ..animation.value_keys import curve_of
@@ -80,12 +80,10 @@ def read_limits(settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBon
         if joint.use_limit:
             limits[i] = joint.limit_min, joint.limit_max
             if joint.limit_min > joint.limit_max:
-                raise IK2DError(
-                    say(
-                        "Chain '{chain}': the limits of bone '{bone}' run backwards; set Min below Max",
-                        chain=settings.name,
-                        bone=bone.name,
-                    )
+                raise refusal(
+                    "Chain '{chain}': the limits of bone '{bone}' run backwards; set Min below Max",
+                    chain=settings.name,
+                    bone=bone.name,
                 )
     return limits, weights
 
@@ -110,20 +108,35 @@ def turning_axis(bone: bpy.types.PoseBone, normal: Floats) -> Floats | None:
     """
     if is_held(bone):
         return None
-    locks = bone.lock_rotation[:]
-    if not any(locks):
+    if not any(bone.lock_rotation):
         return normal
-    axis = np.where(locks, 0.0, normal)
-    if bone.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE'):  # Euler angles: one alone, or all three
-        axis = np.where(np.arange(3) == int(np.argmax(np.abs(axis))), axis, 0.0)
+    axis = _left_of(bone, normal)
     length = float(np.linalg.norm(axis))
     return axis / length if length >= np.cos(HINGE) else None
 
 
+def _left_of(bone: bpy.types.PoseBone, normal: Floats) -> Floats:
+    """Return the part (3,) of the plane's normal, in a bone's space, that its locks leave."""
+    axis: Floats = np.where(bone.lock_rotation[:], 0.0, normal)
+    if bone.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE'):  # Euler angles: one alone, or all three
+        axis = np.where(np.arange(3) == int(np.argmax(np.abs(axis))), axis, 0.0)
+    return axis
+
+
+def axes_left(bone: bpy.types.PoseBone) -> list[int]:
+    """Return the numbers (0..2) of the own axes that locks leave a bone; none where they hold it."""
+    return [] if is_held(bone) else [index for index, locked in enumerate(bone.lock_rotation) if not locked]
+
+
+def slant_of_locks(bone: bpy.types.PoseBone, normal: Floats) -> float:
+    """Return the angle (radians) between the plane's normal and the nearest axis that locks leave a bone."""
+    return float(np.arccos(min(1.0, float(np.linalg.norm(_left_of(bone, normal))))))
+
+
 def hinge_axis(bone: bpy.types.PoseBone) -> int | None:
     """Return the number (0..2) of the one own axis that locks leave a bone; None for none."""
-    free = [index for index, locked in enumerate(bone.lock_rotation) if not locked]
-    return None if len(free) != 1 or is_held(bone) else free[0]
+    left = axes_left(bone)
+    return left[0] if len(left) == 1 else None
 
 
 def is_held(bone: bpy.types.PoseBone) -> bool:
@@ -258,12 +271,10 @@ def _refuse_angle(settings: bpy.types.PropertyGroup, bone_count: int, slides: bo
     )
     for found, what, way_out in causes:
         if found:
-            raise IK2DError(
-                say(
-                    "Chain '{chain}': an angle of the last bone {what}; {way_out}, or set Last Bone's "
-                    "Angle to Free",
-                    chain=settings.name,
-                    what=what,
-                    way_out=way_out,
-                )
+            raise refusal(
+                "Chain '{chain}': an angle of the last bone {what}; {way_out}, or set Last Bone's "
+                "Angle to Free",
+                chain=settings.name,
+                what=what,
+                way_out=way_out,
             )

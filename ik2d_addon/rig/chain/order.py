@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The order of chains: after those that move their armature, root or target."""
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import bpy
 
-from ...core import IK2DError
-from ...core.words import noted, quoted, say
+from ...core.words import noted, quoted, refusal
 from .chain import RigChain, refuse_own_target
 from .dependencies import Movers, Node, walk
 
@@ -76,21 +75,36 @@ def _movers_among(chains: Sequence[RigChain], movers: Movers) -> Callable[[RigCh
         for bone in chain.bones:
             owners.setdefault((chain.armature, bone), []).append(chain)
 
+    def places(chain: RigChain) -> Iterator[Node]:
+        """Yield the nodes that a chain follows; a bone whose head stays where it is gives way to its movers.
+
+        The turn of a bone about its own head moves no chain that follows its place alone.
+        """
+        turns = chain.follows_rotation or chain.foot is not None
+        for node in chain.followed:
+            if turns or not _only_turned(node, owners.get(node, ())):
+                yield node
+            else:
+                yield from movers(node)
+
     def found(chain: RigChain) -> Collection[RigChain]:
-        nodes = walk([(chain.armature, chain.bones[0]), *chain.followed], movers)
+        nodes = walk([(chain.armature, chain.bones[0]), *places(chain)], movers)
         return {owner for node in nodes for owner in owners.get(node, ())}
 
     return found
 
 
+def _only_turned(node: Node, owners: Sequence[RigChain]) -> bool:
+    """Return whether chains turn a bone about its head alone: it is their first, and nothing slides."""
+    return bool(owners) and all(node[1] == owner.bones[0] and owner.slides is None for owner in owners)
+
+
 def _refuse_circle(what: str, names: Sequence[str]) -> None:
     if names:
-        raise IK2DError(
-            say(
-                "The {what} {circle} depend on one another in a circle; disable one of them",
-                what=what,
-                circle=quoted(names),
-            )
+        raise refusal(
+            "The {what} {circle} depend on one another in a circle; disable one of them",
+            what=what,
+            circle=quoted(names),
         )
 
 
@@ -107,12 +121,10 @@ def refuse_shared(chains: Sequence[RigChain], taken: Mapping[str, str] | None = 
     for chain in chains:
         for bone in chain.bones:
             if bone in owners:
-                raise IK2DError(
-                    say(
-                        "Chains '{owner}' and '{chain}' share the bone '{bone}'; disable one of them",
-                        owner=owners[bone],
-                        chain=chain.name,
-                        bone=bone,
-                    )
+                raise refusal(
+                    "Chains '{owner}' and '{chain}' share the bone '{bone}'; disable one of them",
+                    owner=owners[bone],
+                    chain=chain.name,
+                    bone=bone,
                 )
             owners[bone] = chain.name

@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plane that a chain bends in: that of its rest pose, of its hinges, or one of the armature's."""
+"""The plane that a chain bends in, of its rest pose, its hinges, or the armature's axes; and the side in it.
+
+Bend: Positive is the side of the rest pose, in any plane and with any solver. The solvers Two-Bone and Circle
+count sides about the plane's normal, all others from the rest pose. Where a chain of these two bends to the
+negative side at rest, its sides are turned round on the way to them. Versions before 1.1.0 did not do so:
+chains that they made keep their sides, unless `sides_from_rest` is set.
+"""
 
 from collections.abc import Iterator, Sequence
+from math import nan
 
 import bpy
 import numpy as np
 
 from ...core import IK2DError, Plane
+from ...core.ccd.shapes import is_on_a_line, side_of
 from ...core.inputs import Floats
 from ...core.swing import ARC, POLE, SWING, Swing
 from ...core.swing.swing import units
-from ...core.words import noted, say
+from ...core.words import noted, refusal, say
 from ..animation.bone_channels import locked_channels
 from .joints import HINGE, hinge_axis, is_held
 
@@ -34,6 +42,11 @@ BEND, HINGES, FIRST_X, FIRST_Z = (
     noted("first bone's Z"),
 )
 TARGET, CUSTOM = noted("through the target's path"), noted("its own normal")
+_ACROSS = {
+    'X': noted("across the armature's X"),
+    'Y': noted("across the armature's Y"),
+    'Z': noted("across the armature's Z"),
+}
 # Choices of planes that follow their targets, in words.
 FOLLOWING = {
     SWING: noted("swings with the target"),
@@ -55,29 +68,27 @@ def choose_plane(
 ) -> tuple[Plane, str]:
     """Return the plane of a choice of `settings.plane`, and its words. Errors as in `bend_plane`."""
     try:
-        if choice == 'AUTO' or choice in FOLLOWING and _is_locked(bones[0]):
+        if choice == 'AUTO' or choice in FOLLOWING and is_locked(bones[0]):
             return _automatic(bones, joints)
         if choice in FOLLOWING:
             return _followed(settings, choice, bones, joints), FOLLOWING[choice]
         if choice == 'HINGES':
             axes = _agreeing(_hinges(bones, joints))
             if not axes:
-                raise IK2DError(
-                    say(
-                        "no joint of it has locks that leave it one axis to bend about; lock two axes of a "
-                        "bone's rotation, or choose another plane"
-                    )
+                raise refusal(
+                    "no joint of it has locks that leave it one axis to bend about; lock two axes of a "
+                    "bone's rotation, or set Bends In to another plane"
                 )
             return Plane.turning_about(joints, _common(axes)), HINGES
         if choice == 'CUSTOM':
             if not any(settings.plane_normal):
-                raise IK2DError(say("its own plane has no normal; give it one, or choose another plane"))
+                raise refusal("its own plane has no normal; give it one, or set Bends In to another plane")
             return Plane.facing(joints, tuple(settings.plane_normal)), CUSTOM
         if choice not in _AXES:
-            raise IK2DError(say("its setting Bends In has an unknown value; set it again"))
-        return Plane.facing(joints, _AXES[choice]), f"across the armature's {choice}"
+            raise refusal("its setting Bends In has an unknown value; set it again")
+        return Plane.facing(joints, _AXES[choice]), _ACROSS[choice]
     except IK2DError as error:
-        raise IK2DError(say("Chain '{chain}': {error}", chain=settings.name, error=error)) from None
+        raise refusal("Chain '{chain}': {error}", chain=settings.name, error=error) from None
 
 
 def _automatic(bones: list[bpy.types.PoseBone], joints: Floats) -> tuple[Plane, str]:
@@ -102,8 +113,10 @@ def _followed(
     """Return the rest plane of a chain whose plane follows its target; joints: (n + 1, 3) in rest.
 
     That of the bend. A straight chain bends towards its pole; without one by its own normal, if that was
-    set, else as an automatic one.
+    set, else as an automatic one. A plane that swings about a direction of its own has its own normal.
     """
+    if choice == SWING and any(settings.swing_normal):
+        return Plane.facing(joints, tuple(settings.plane_normal))
     bend = Plane.of_bend(joints)
     if bend is not None:
         return bend
@@ -135,41 +148,40 @@ def read_swing(
 
     Raises IK2DError for later bones that do not take the rotation of those before them.
     """
-    if settings.plane not in FOLLOWING or _is_locked(bones[0]):
+    if settings.plane not in FOLLOWING or is_locked(bones[0]):
         return None
     for bone in bones[1:]:
         if not bone.bone.use_inherit_rotation:
-            raise IK2DError(
-                say(
-                    "Chain '{chain}': '{bone}' inherits no rotation, so it does not turn with a plane "
-                    "that follows its target; turn Inherit Rotation on, or choose another plane",
-                    chain=settings.name,
-                    bone=bone.name,
-                )
+            raise refusal(
+                "Chain '{chain}': '{bone}' inherits no rotation, so it does not turn with a plane "
+                "that follows its target; turn Inherit Rotation on, or set Bends In to another plane",
+                chain=settings.name,
+                bone=bone.name,
             )
     offsets = joints - joints[0]
     flat = offsets - np.multiply.outer(offsets @ plane.normal, plane.normal)
     along = units(flat[-1:], plane.x)[0]
     if np.linalg.norm(flat[-1]) <= _LEVER * np.linalg.norm(flat, axis=1).max():
         along = plane.x  # the tip is on the root
-    return Swing(settings.plane, plane.normal, along, pole_side(bones[0], settings.pole_angle))
+    towards = None
+    if settings.plane == SWING and any(settings.swing_normal):
+        towards = units(np.array([settings.swing_normal], np.float64), plane.normal)[0]
+    return Swing(settings.plane, plane.normal, along, pole_side(bones[0], settings.pole_angle), towards)
 
 
-def _is_locked(bone: bpy.types.PoseBone) -> bool:
+def is_locked(bone: bpy.types.PoseBone) -> bool:
     """Return whether locks keep a bone from any rotation."""
     return any(bone.lock_rotation) or any(locked_channels(bone))
 
 
 def swing_note(settings: bpy.types.PropertyGroup, first: bpy.types.PoseBone) -> Iterator[str]:
     """Yield a sentence where locks keep the first bone from turning with a plane that follows its target."""
-    if settings.plane in FOLLOWING and _is_locked(first):
-        yield (
-            say(
-                "Chain '{chain}': locks on the rotation of '{first}' keep its plane as it is in "
-                "rest; unlock it, so that the plane can follow",
-                chain=settings.name,
-                first=first.name,
-            )
+    if settings.plane in FOLLOWING and is_locked(first):
+        yield say(
+            "Chain '{chain}': locks on the rotation of '{first}' keep its plane as it is in "
+            "rest; unlock it, so that the plane can follow",
+            chain=settings.name,
+            first=first.name,
         )
 
 
@@ -231,3 +243,46 @@ def _common(axes: Sequence[Floats]) -> Floats:
     """Return the mean direction (3,) of axes, to the side of the first."""
     mean: Floats = np.sum([axis * (1.0 if axis @ axes[0] >= 0.0 else -1.0) for axis in axes], axis=0)
     return mean / np.linalg.norm(mean)
+
+
+# --- The side ----------------------------------------------------------------
+
+_SIDES = {'POSITIVE': 1.0, 'NEGATIVE': -1.0}
+ABOUT_NORMAL = ('TWO_BONE', 'ARC')
+
+
+def bend_of(settings: bpy.types.PropertyGroup) -> float:
+    """Return the side by a chain's settings: +1 or -1, between the two while it turns over; else NaN."""
+    side = _SIDES.get(settings.bend, nan)
+    return float(side * (1.0 - 2.0 * settings.turn_over))
+
+
+def side_at_rest(plane: Plane, joints: Floats) -> float:
+    """Return the side, +1.0 or -1.0 about a plane's normal, that joints (n + 1, 3) bend to at rest.
+
+    +1.0 for straight ones.
+    """
+    return 1.0 if is_straight(plane, joints) else side_of(_angles(plane, joints), 1.0)
+
+
+def is_straight(plane: Plane, joints: Floats) -> bool:
+    """Return whether joints (n + 1, 3) have no side at rest, in a plane."""
+    if len(joints) < 3 or Plane.of_bend(joints) is None:
+        return True
+    return bool(is_on_a_line(_angles(plane, joints)))
+
+
+def _angles(plane: Plane, joints: Floats) -> list[float]:
+    x, y = np.diff(plane.project(joints), axis=0).T
+    angles: list[float] = np.diff(np.arctan2(y, x), prepend=0.0).tolist()
+    return angles
+
+
+def solver_side(settings: bpy.types.PropertyGroup, solver: str, plane: Plane, joints: Floats) -> float:
+    """Return the sign, +1.0 or -1.0, between the side by a chain's settings and that of its solver.
+
+    plane and joints (n + 1, 3): in rest space.
+    """
+    if solver not in ABOUT_NORMAL or not settings.sides_from_rest:
+        return 1.0
+    return side_at_rest(plane, joints)

@@ -5,14 +5,14 @@ Next to each name a chain stores the bone's place when both last agreed (`place`
 ui/settings/chain.py). So it follows renames by hand, a script, undo, or in a library.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import bpy
 from mathutils import Vector
 
-from ...core import IK2DError
-from ...core.words import noted, quoted, say
+from ...core.words import noted, quoted, refusal, say
+from .paths.follow import follow_joints_list, follow_list
 from .readable import mend_texts, refuse_no_text
 
 # Bones whose ends are nearer than this part of their length are in one place: more than leaving Edit Mode
@@ -32,12 +32,14 @@ BoneOrders: TypeAlias = dict[bpy.types.Armature, dict[str, int]]
 def straighten(armature: bpy.types.Object) -> bool:
     """Make the names of an armature's chains unique and follow renamed bones; return whether any changed.
 
-    Raises IK2DError for a bone's or a constraint's name that is no text.
+    Keys and drivers follow chains that were moved in the list. Raises IK2DError for a bone's or a
+    constraint's name that is no text.
     """
-    if armature.type != 'ARMATURE' or not len(armature.ik2d.chains):
+    if armature.type != 'ARMATURE' or not (len(armature.ik2d.chains) or armature.ik2d.chain_order):
         return False
     refuse_no_text(armature)
     mend_texts(armature.ik2d)
+    follow_list(armature)
     changed = _make_names_unique(armature.ik2d.chains)
     orders: BoneOrders = {}
     for chain in armature.ik2d.chains:
@@ -77,11 +79,14 @@ def follow_joints(chain: Settings, orders: BoneOrders | None = None) -> bool:
     renamed = {
         joint.name: name for joint, name in zip(joints, found, strict=True) if joint.name != name
     }  # all at once, as names may have been swapped
+    before = chain.joints.keys()
     for joint in joints:
         if joint.name in renamed:
             joint.name = renamed[joint.name]
     tip = renamed.get(chain.tip, chain.tip)
     changed = bool(renamed) | _pair_by_order(chain, bones_of(data, tip, chain.bone_count))
+    if changed:
+        follow_joints_list(chain, before, renamed=True)
     for joint in joints:
         remember(joint.place, data, joint.name, orders)
     if tip != chain.tip:
@@ -180,14 +185,6 @@ def _readable(data: bpy.types.ID | None) -> bool:
 # --- Armatures ---------------------------------------------------------------
 
 
-def with_settings(objects: Iterable[bpy.types.Object]) -> Iterator[bpy.types.Object]:
-    """Yield the armatures among objects that have our settings."""
-    for ob in objects:
-        # Reading the settings of an object that has none makes some, so ask first.
-        if ob.type == 'ARMATURE' and ob.is_property_set("ik2d"):
-            yield ob
-
-
 def why_linked(armature: bpy.types.Object) -> str:
     """Return why an armature's chains and pose cannot be changed: it is linked; "" where they can."""
     if armature.is_editable:
@@ -214,13 +211,11 @@ def needed_chain(armature: bpy.types.Object, name: str) -> Settings:
     """Return the settings of an armature's chain of that name; raise IK2DError for none."""
     chain = chain_named(armature, name)
     if chain is None:
-        raise IK2DError(
-            say(
-                "'{armature}' has no chain '{name}'; its chains are: {known}",
-                armature=armature.name,
-                name=name,
-                known=quoted(chain.name for chain in armature.ik2d.chains) or noted("none"),
-            )
+        raise refusal(
+            "'{armature}' has no chain '{name}'; its chains are: {known}",
+            armature=armature.name,
+            name=name,
+            known=quoted(chain.name for chain in armature.ik2d.chains) or noted("none"),
         )
     return chain
 

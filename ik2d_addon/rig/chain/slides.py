@@ -13,9 +13,8 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import say
+from ...core.words import refusal, say
 from ..animation.value_keys import acting_driver
 
 # Parts of a direction below this are rounding of 32-bit rest matrices.
@@ -104,6 +103,11 @@ class Slides:
         return turned
 
 
+def may_slide(settings: bpy.types.PropertyGroup) -> bool:
+    """Return whether any bone of a chain may slide, by its settings."""
+    return any(joint.use_slide and (joint.slide_min or joint.slide_max) for joint in settings.joints)
+
+
 def read_slides(
     settings: bpy.types.PropertyGroup,
     bones: Sequence[bpy.types.PoseBone],
@@ -127,12 +131,10 @@ def read_slides(
         return None
     last = settings.joints.get(bones[-1].name)
     if ranges.any() and not (settings.stretch == settings.compress == 1.0):
-        raise IK2DError(
-            say(
-                "Chain '{chain}' has bones that slide, and bones that slide do not stretch; set "
-                "Stretch and Shortest Length to 1, or turn Slide off",
-                chain=settings.name,
-            )
+        raise refusal(
+            "Chain '{chain}' has bones that slide, and bones that slide do not stretch; set "
+            "Stretch and Shortest Length to 1, or turn Slide off",
+            chain=settings.name,
         )
     still = fixed or (last is not None and last.weight == 0.0)
     slides = _directed(ranges, slide_directions(bones, fixed), normal, still, slid)
@@ -140,13 +142,10 @@ def read_slides(
         if not slides.carries(carrier):
             continue
         if settings.joints.get(bones[carrier].name) is None:
-            raise IK2DError(
-                say(
-                    "Chain '{chain}' has no joint for bone '{bone}', which carries a slide; press Update "
-                    "Joints",
-                    chain=settings.name,
-                    bone=bones[carrier].name,
-                )
+            raise refusal(
+                "Chain '{chain}' has no joint for bone '{bone}', which carries a slide; press Update Joints",
+                chain=settings.name,
+                bone=bones[carrier].name,
             )
         sliding = carrier if slides._is_carried_by(carrier, carrier) else carrier - 1
         _check_carrier(settings.name, bones[sliding], bones[carrier], channels)
@@ -163,16 +162,14 @@ def _checked_range(chain: str, joint: bpy.types.PropertyGroup, length: float) ->
     least, most = joint.slide_min, joint.slide_max
     bone = say("Chain '{chain}': the slide of bone '{joint}'", chain=chain, joint=joint.name)
     if least > most:
-        raise IK2DError(say("{bone} runs backwards; set Min below Max", bone=bone))
+        raise refusal("{bone} runs backwards; set Min below Max", bone=bone)
     if length + least < 0.0:
-        raise IK2DError(
-            say(
-                "{bone} would give it a negative length: it is {length:.4g} units long; set Min to "
-                "{length_2:.4g} or more",
-                bone=bone,
-                length=length,
-                length_2=-length,
-            )
+        raise refusal(
+            "{bone} would give it a negative length: it is {length:.4g} units long; set Min to "
+            "{length_2:.4g} or more",
+            bone=bone,
+            length=length,
+            length_2=-length,
         )
     return least, most
 
@@ -222,41 +219,33 @@ def _check_carrier(
     data = carrier.bone
     if data.use_connect and data.parent:
         if carrier == sliding:
-            raise IK2DError(
-                say(
-                    "{what}: it is connected to its parent and has no location; disconnect it in Edit Mode "
-                    "(Alt P)",
-                    what=what,
-                )
-            )
-        raise IK2DError(
-            say(
-                "{what}: bone '{carrier}', which it carries, is connected to its parent and has no location; "
-                "disconnect it in Edit Mode (Alt P)",
+            raise refusal(
+                "{what}: it is connected to its parent and has no location; disconnect it in Edit Mode "
+                "(Alt P)",
                 what=what,
-                carrier=carrier.name,
             )
+        raise refusal(
+            "{what}: bone '{carrier}', which it carries, is connected to its parent and has no location; "
+            "disconnect it in Edit Mode (Alt P)",
+            what=what,
+            carrier=carrier.name,
         )
     if not data.use_local_location:
-        raise IK2DError(
-            say(
-                "{what}: the location of '{carrier}' is not local; turn on Local Location in its Relations",
-                what=what,
-                carrier=carrier.name,
-            )
+        raise refusal(
+            "{what}: the location of '{carrier}' is not local; turn on Local Location in its Relations",
+            what=what,
+            carrier=carrier.name,
         )
     if carrier == sliding and data.parent and not data.use_inherit_rotation:
-        raise IK2DError(
-            say(
-                "{what}: it does not turn with its parent; turn on Inherit Rotation in its Relations",
-                what=what,
-            )
+        raise refusal(
+            "{what}: it does not turn with its parent; turn on Inherit Rotation in its Relations",
+            what=what,
         )
     for channel in channels:
         place = say("{part} Location of '{carrier}'", part='XYZ'[channel], carrier=carrier.name)
         if carrier.lock_location[channel]:
-            raise IK2DError(say("{what}: {place} is locked; unlock it", what=what, place=place))
+            raise refusal("{what}: {place} is locked; unlock it", what=what, place=place)
         if acting_driver(carrier.id_data, carrier.path_from_id("location"), channel):
-            raise IK2DError(
-                say("{what}: {place} is driven; remove the driver, or turn Slide off", what=what, place=place)
+            raise refusal(
+                "{what}: {place} is driven; remove the driver, or turn Slide off", what=what, place=place
             )

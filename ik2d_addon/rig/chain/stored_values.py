@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core import IK2DError
 from ...core.inputs import LARGEST_ANGLE
-from ...core.words import say
+from ...core.swing import SWING
+from ...core.words import noted, refusal, say
 from .fingerprint import settings_of
 from .renames import Settings
 
@@ -34,7 +34,7 @@ def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
     Blender refuses such values when they are set, but reads any from a file.
     """
     owner = say("Chain '{chain}'", chain=chain.name)
-    kind: Any = type(chain)
+    kind: Any = chain.__class__
     for name, value in settings_of(chain):
         if not isinstance(value, tuple):
             _refuse(_rule_of(kind, name), value, owner)
@@ -43,8 +43,7 @@ def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
         for name, value in settings_of(chain.foot):
             if not isinstance(value, tuple):
                 _refuse(_rule_of(of_foot, name), value, say("{owner}, its foot", owner=owner))
-    if chain.plane == 'CUSTOM' and not all(map(isfinite, chain.plane_normal)):
-        raise IK2DError(say("{owner}: its setting Normal holds no finite numbers; set it again", owner=owner))
+    _refuse_normals(chain, owner)
     for bone in bones:
         joint = chain.joints.get(bone)
         of_joint: Any = type(joint)
@@ -57,6 +56,22 @@ def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
                 )
 
 
+def _refuse_normals(chain: Settings, owner: str) -> None:
+    """Raise IK2DError for a direction of the chain's plane that is not finite."""
+    directions = {"plane_normal": noted("Normal"), "swing_normal": noted("Swing Normal")}
+    counts = {'CUSTOM': ("plane_normal",), SWING: ("swing_normal", "plane_normal")}
+    for name in counts.get(chain.plane, ()):
+        direction = getattr(chain, name)
+        if not any(direction):
+            return  # the rest pose's own
+        if not all(map(isfinite, direction)):
+            raise refusal(
+                "{owner}: its setting {setting} holds no finite numbers; set it again",
+                owner=owner,
+                setting=directions[name],
+            )
+
+
 def refuse_broken_rest(name: str, bones: Sequence[Any]) -> None:
     """Raise IK2DError for a bone whose rest matrix is not a finite rotation: only in a damaged file."""
     above = bones[0].parent
@@ -67,13 +82,11 @@ def refuse_broken_rest(name: str, bones: Sequence[Any]) -> None:
     good[good] = np.abs(turns @ turns.swapaxes(1, 2) - np.eye(3)).max(axis=(1, 2)) <= _NO_ROTATION
     if not good.all():
         bone = looked_at[int(good.argmin())]
-        raise IK2DError(
-            say(
-                "Chain '{name}': the rest pose of the bone '{bone}' is damaged; enter and leave Edit "
-                "Mode, or take the armature from an older file",
-                name=name,
-                bone=bone.name,
-            )
+        raise refusal(
+            "Chain '{name}': the rest pose of the bone '{bone}' is damaged; enter and leave Edit "
+            "Mode, or take the armature from an older file",
+            name=name,
+            bone=bone.name,
         )
 
 
@@ -103,13 +116,11 @@ def _rule_of(group: Any, name: str) -> _Rule:
 def _refuse(rule: _Rule, value: Any, owner: str) -> None:
     """Raise IK2DError for a property's value that breaks its rule."""
     if problem := _problem(rule, value):
-        raise IK2DError(
-            say(
-                "{owner}: its setting {label} {problem}; set it again",
-                owner=owner,
-                label=rule.label,
-                problem=problem,
-            )
+        raise refusal(
+            "{owner}: its setting {label} {problem}; set it again",
+            owner=owner,
+            label=rule.label,
+            problem=problem,
         )
 
 

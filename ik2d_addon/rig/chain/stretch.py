@@ -8,10 +8,12 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import IK2DError, Stretch
+from ...core import Stretch
 from ...core.inputs import Floats
 from ...core.stretch import MOST
-from ...core.words import say
+from ...core.words import refusal, say
+from ..animation import keys
+from ..animation.fcurves import column
 from ..animation.value_keys import acting_driver, curve_of
 from .native_state import controls_of
 
@@ -85,31 +87,25 @@ def refuse_unstretchable(settings: bpy.types.PropertyGroup, bones: Sequence[bpy.
         if how not in (*_TAKES_NONE, _TAKES_ALIGNED):
             label = bone.bone.bl_rna.properties["inherit_scale"].enum_items[how].name
             does = say("grow thicker") if how == 'AVERAGE' else say("shear")
-            raise IK2DError(
-                say(
-                    "Chain '{name}': stretched, the bone '{bone}' would {effect}, since it inherits "
-                    "scale by '{label}'; set its Inherit Scale to Aligned or None, or stretch the last "
-                    "bone only",
-                    name=name,
-                    bone=bone.name,
-                    effect=does,
-                    label=label,
-                )
+            raise refusal(
+                "Chain '{name}': stretched, the bone '{bone}' would {effect}, since it inherits "
+                "scale by '{label}'; set its Inherit Scale to Aligned or None, or stretch the last "
+                "bone only",
+                name=name,
+                bone=bone.name,
+                effect=does,
+                label=label,
             )
     for bone in bones[-1:] if limits.last_only else bones:
         what = say("Chain '{name}' stretches, but the Y Scale of bone '{bone}'", name=name, bone=bone.name)
         if bone.lock_scale[ALONG]:
-            raise IK2DError(
-                say("{what} is locked; unlock it, or set Stretch and Shortest Length to 1", what=what)
-            )
+            raise refusal("{what} is locked; unlock it, or set Stretch and Shortest Length to 1", what=what)
         if acting_driver(bone.id_data, bone.path_from_id("scale"), ALONG):
-            raise IK2DError(
-                say("{what} is driven; remove the driver, or set Stretch and Shortest Length to 1", what=what)
+            raise refusal(
+                "{what} is driven; remove the driver, or set Stretch and Shortest Length to 1", what=what
             )
         if settings.joints.get(bone.name) is None:
-            raise IK2DError(
-                say("Chain '{name}': its joints do not match its bones; press Update Joints", name=name)
-            )
+            raise refusal("Chain '{name}': its joints do not match its bones; press Update Joints", name=name)
 
 
 def carried_note(chain: str, bones: Sequence[bpy.types.PoseBone], stretching: Stretching) -> tuple[str, ...]:
@@ -159,20 +155,21 @@ def _base(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone, limits: S
     """Return the scale along a bone without solves and bakes; raise IK2DError where keys change it."""
     joint, now = settings.joints.get(bone.name), float(bone.scale[ALONG])
     curve = scale_curve(bone)
-    points = curve.keyframe_points if curve is not None else ()
+    count = len(curve.keyframe_points) if curve is not None else 0
     ours = joint is not None and bool(joint.is_scaled)
-    by_hand = [point.co[1] for point in points if not (ours and point.type == 'GENERATED')]
-    if by_hand:
-        if np.ptp(by_hand) > _STILL * max(map(abs, by_hand)) and not limits.is_off:
-            raise IK2DError(
-                say(
-                    "Chain '{chain}' stretches, but keys change the Y Scale of bone '{bone}'; delete "
-                    "them, or set Stretch and Shortest Length to 1",
-                    chain=settings.name,
-                    bone=bone.name,
-                )
+    by_hand = np.empty(0)
+    if curve is not None and count:
+        values = column(curve, "co")[:, 1]
+        by_hand = values[keys.made_by_hand(curve)] if ours else values
+    if len(by_hand):
+        if np.ptp(by_hand) > _STILL * np.abs(by_hand).max() and not limits.is_off:
+            raise refusal(
+                "Chain '{chain}' stretches, but keys change the Y Scale of bone '{bone}'; delete "
+                "them, or set Stretch and Shortest Length to 1",
+                chain=settings.name,
+                bone=bone.name,
             )
         return float(by_hand[0])
-    if not ours or (not len(points) and now != joint.scale_posed):  # set by hand since
+    if not ours or (not count and now != joint.scale_posed):  # set by hand since
         return now
     return float(joint.scale_base)

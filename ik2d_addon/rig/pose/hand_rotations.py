@@ -3,6 +3,7 @@
 
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import bpy
@@ -10,14 +11,17 @@ import numpy as np
 
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import say
+from ...core.words import refusal, say
 from ..animation import keys, versions
 from ..animation.bone_channels import BoneRotation, locked_channels, matrices, rotation_property
-from ..animation.fcurves import Curves, playing_curves
+from ..animation.fcurves import Curves, column, playing_curves
+from ..animation.kept.giving_back import by_hand_alone
+from ..animation.replacing import SAME_FRAME
 from ..animation.times import animation_times, strip_times
-from ..chain.chain import RigChain
-from ..chain.hands import REST, Hands, orientations
+from ..chain.chain import RigChain, read_chain
+from ..chain.hands import KEPT, REST, Hands, orientations, posed_hands, rest_axes
 from ..scene.feet.goals import control_turns
+from ..scene.live_pause import live_paused
 from ..scene.samples import ChainSamples
 from .bone_matrices import bone_poses, posed, transforms
 from .channels import blended, channels_of, is_locked
@@ -25,6 +29,10 @@ from .channels import blended, channels_of, is_locked
 # Under an uneven scale a turn shows as another angle: so many rounds, at most, add the remaining error, until
 # it is less than 32 bits hold.
 _ROUNDS, _FINE = 24, 1e-8
+# Keys nearer to the value of rest than this turn nothing.
+_AT_REST = 1e-6
+# Hands nearer to their rest pose than this are at rest, in radians.
+_SAME = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,14 +59,13 @@ class TurnedHands:
 
 def own_turns(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> OwnTurns:
     """Return the hands' own rotations at some frames: by keys made by hand, else at rest."""
-    with versions.channels_copied(rig.armature) as holder:
+    places = set(_places(rig))
+    before = _before(
+        scene, rig, times[0], playing_curves(rig.armature, versions.existing_fcurves(rig.armature))
+    )
+    with by_hand_alone(rig.armature, lambda path, index: (path, index) in places) as holder:
         playing = playing_curves(rig.armature, holder.fcurves if holder else ())
-        before = _before(scene, rig, times[0], playing)
-        by_hand = {
-            (path, index): playing[path, index]
-            for path, index in _places(rig)
-            if (path, index) in playing and keys.keep_hand_made(playing[path, index])
-        }
+        by_hand = {place: playing[place] for place in _places(rig) if place in playing}
         return OwnTurns(_values(scene, rig, times, by_hand), before)
 
 
@@ -83,22 +90,12 @@ def own_curves(rig: RigChain) -> Curves:
     return {place: curve for place, curve in curves.items() if keys.is_hand_made(curve, refusal)}
 
 
-def hand_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: float) -> list[str]:
-    """Return a sentence on the keys made by hand that a bake replaces in its range, if any."""
-    places, curves = set(_places(rig)), versions.existing_fcurves(rig.armature)
-    own = [curve for curve in curves if (curve.data_path, curve.array_index) in places]
-    found = keys.hand_made_between(own, *keys.bounds(scene, rig.armature, first, last))
-    if not found:
-        return []
-    return [
-        say(
-            "Chain '{chain}': keys made by hand on {count} frames turn what hangs on its tip, "
-            "and the bake has put its own in their place; undo it before you bake again, or keep "
-            "a copy of the action",
-            chain=rig.name,
-            count=len(found),
-        )
-    ]
+def turning_keys(curve: bpy.types.FCurve) -> list[float]:
+    """Return the times of the keys made by hand on a rotation's F-Curve, but for those at rest."""
+    rest = REST[curve.data_path.rsplit(".", 1)[1]][curve.array_index]
+    times, values = column(curve, "co").T
+    found: list[float] = times[keys.made_by_hand(curve) & (np.abs(values - rest) > _AT_REST)].tolist()
+    return found
 
 
 def turned_hands(
@@ -126,6 +123,15 @@ def turned_hands(
     return TurnedHands(found, np.stack(wanted, axis=1), np.stack(shown, axis=1))
 
 
+def turn_shown(rig: RigChain, hands: Hands) -> Floats:
+    """Return the rotation (3, 3) from rest of the first hand as shown, in pose space, without own keys."""
+    first = rig.armature.pose.bones[hands.bones[0]]
+    own = matrices(first.rotation_mode, own_turns_now(bpy.context.scene, rig).values[0])[0]
+    shown = orientations(np.array(first.matrix, np.float64)[:3, :3])
+    turned: Floats = shown @ own.T @ rest_axes(first).T
+    return turned
+
+
 def angles_between(one: Floats, other: Floats) -> Floats:
     """Return the angles (..) in radians between orientations (.., 3, 3)."""
     apart = np.linalg.norm(one - other, axis=(-2, -1))
@@ -140,9 +146,9 @@ def _wanted(
 
     part: of the foot that it is of, if the chain has one.
     """
-    rest = orientations(np.array(bone.bone.matrix_local, np.float64)[:3, :3])
+    rest = rest_axes(bone)
     if not hands.follow or samples.aims is None:
-        return np.broadcast_to(rest, (len(samples.world), 3, 3))
+        return np.broadcast_to(hands.offset @ rest, (len(samples.world), 3, 3))
     turns = control_turns(samples, hands)
     if rig.foot is not None and samples.foot is not None:
         turns = turns @ rig.foot.turns(samples.foot[:, part])
@@ -164,6 +170,43 @@ def _local(bone: bpy.types.PoseBone, held: Floats, wanted: Floats) -> Floats:
         if np.abs(missing - np.eye(3)).max() <= _FINE:
             break
     return turned
+
+
+# --- Hands that are kept in the world ----------------------------------------
+
+
+@live_paused()
+def note_kept_turn(settings: bpy.types.PropertyGroup) -> None:
+    """Store how the hands of a chain are turned now, if it is to keep them in the world.
+
+    Hands that have no turn of their own, or one by keys, keep the direction of the rest pose.
+    """
+    if settings.hand_rotation != KEPT or settings.foot.is_added:
+        return
+    bpy.context.view_layer.update()
+    with suppress(IK2DError):  # a chain that is not complete yet
+        rig = read_chain(settings.id_data, settings)
+        if rig.hands is None or rig.hands.bones[0] in posed_hands(settings):  # turned by the chain itself
+            return
+        turned = turn_shown(rig, rig.hands) if _has_own_turn(rig, rig.hands) else np.eye(3)
+        store_kept_turn(settings, turned)
+
+
+def _has_own_turn(rig: RigChain, hands: Hands) -> bool:
+    """Return whether the first hand is turned on its parent, by no keys made by hand."""
+    first = rig.armature.pose.bones[hands.bones[0]]
+    prop = rotation_property(first.rotation_mode)
+    channels = np.array(getattr(first, prop), np.float64)
+    keyed = any(path == first.path_from_id(prop) for path, _ in own_curves(rig))
+    own = matrices(first.rotation_mode, channels[None])[0]
+    return bool(not keyed and angles_between(own, np.eye(3)) > _SAME)
+
+
+def store_kept_turn(settings: bpy.types.PropertyGroup, turned: Floats) -> None:
+    """Store the turn (3, 3) from rest, in pose space, at which a chain keeps its hands."""
+    if angles_between(turned, np.eye(3)) < _SAME:
+        turned = np.eye(3)
+    settings.hand_turn = turned.ravel().tolist()
 
 
 # --- Keys made by hand -------------------------------------------------------
@@ -199,14 +242,12 @@ def _values(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curve
             part = values if prop == "rotation_quaternion" else values[:, 1:]
             good &= np.linalg.norm(part, axis=1) > 0.0
         if not good.all():
-            raise IK2DError(
-                say(
-                    "Chain '{chain}': bone '{name}' on its tip has no rotation at frame {time:g}; delete "
-                    "its keys there, or unlock its channels",
-                    chain=rig.name,
-                    name=name,
-                    time=times[int(np.argmin(good))],
-                )
+            raise refusal(
+                "Chain '{chain}': bone '{name}' on its tip has no rotation at frame {time:g}; delete "
+                "its keys there, or unlock its channels",
+                chain=rig.name,
+                name=name,
+                time=times[int(np.argmin(good))],
             )
         found.append(values)
     return found
@@ -228,7 +269,7 @@ def _before(scene: bpy.types.Scene, rig: RigChain, start: float, curves: Curves)
             point.co[0]
             for curve in own.values()
             for point in curve.keyframe_points
-            if point.co[0] < first - keys.SAME_FRAME
+            if point.co[0] < first - SAME_FRAME
         ]
         if times:
             values = _now(bone)

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keyed poses of a chain: before and after the frames of a bake, and without the chain."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 
-from ...core import IK2DError
 from ...core.affine import Frames
 from ...core.inputs import LARGEST_ANGLE, Floats
-from ...core.words import say
+from ...core.words import refusal, say
 from ..animation import keys, versions
 from ..animation.bone_channels import matrices, rotation_property
 from ..animation.fcurves import Curves, Singles, playing_curves, row_from
+from ..animation.kept.giving_back import by_hand_alone
 from ..animation.times import animation_times, pace_of, strip_times
 from ..chain.chain import RigChain, rest_joints
 from ..chain.hands import orientations
@@ -89,11 +89,11 @@ def keyed_pose_now(scene: bpy.types.Scene, rig: RigChain) -> KeyedPose:
 
 
 def pose_without_chain(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> OwnPose:
-    """Return the pose at some frames by keys made by hand, else at rest."""
-    with versions.channels_copied(rig.armature) as holder:
-        found = _curves(rig, playing_curves(rig.armature, holder.fcurves if holder else ()))
-        curves = {place: curve for place, curve in found.items() if keys.keep_hand_made(curve)}
-        return _pose_of(scene, rig, times, curves)
+    """Return the pose at some frames by keys made by hand, those that bakes replaced too, else at rest."""
+    places = set(_places(rig))
+    with by_hand_alone(rig.armature, lambda path, index: (path, index) in places) as holder:
+        playing = playing_curves(rig.armature, holder.fcurves if holder else ())
+        return _pose_of(scene, rig, times, _curves(rig, playing))
 
 
 def pose_of_hand_made(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> OwnPose:
@@ -125,43 +125,28 @@ def _pose_of(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curv
     turns[:, rig.joints.fixed] = 0.0
     good = np.isfinite(turns).all(axis=1)
     if not good.all():
-        raise IK2DError(
-            say(
-                "Chain '{chain}': its influence blends with keys made by hand, which have no finite "
-                "values at frame {time:g}; delete these keys, or set the influence to 1",
-                chain=rig.name,
-                time=times[int(np.argmin(good))],
-            )
+        raise refusal(
+            "Chain '{chain}': its influence blends with keys made by hand, which have no finite "
+            "values at frame {time:g}; delete these keys, or set the influence to 1",
+            chain=rig.name,
+            time=times[int(np.argmin(good))],
         )
     return OwnPose(turns, first)
 
 
-def replaced_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: float) -> Iterator[str]:
-    """Yield a sentence on the keys made by hand in a bake's range that the chain blends with, if any."""
-    curves = _curves(rig, playing_curves(rig.armature, versions.existing_fcurves(rig.armature)))
-    times = keys.hand_made_between(curves.values(), *keys.bounds(scene, rig.armature, first, last))
-    if times:
-        yield (
-            say(
-                "Chain '{chain}': its influence blends with keys made by hand on {count} frames, "
-                "which the bake has replaced; undo it before you bake again, or keep a copy of the "
-                "action",
-                chain=rig.name,
-                count=len(times),
-            )
-        )
-
-
 def _curves(rig: RigChain, curves: Curves) -> Curves:
     """Return the F-Curves that turn and slide the chain's bones."""
-    if not curves:
-        return {}
+    return {place: curves[place] for place in _places(rig) if place in curves} if curves else {}
+
+
+def _places(rig: RigChain) -> list[tuple[str, int]]:
+    """Return the paths and indices of the channels that turn and slide the chain's bones."""
     places = [(_path(bone), index) for bone in rig.pose_bones for index in range(4)]
     if rig.slides is not None:
         for i, channels in rig.slides.channels.items():
             path = rig.pose_bones[i].path_from_id("location")
             places += [(path, channel) for channel in channels]
-    return {place: curves[place] for place in places if place in curves}
+    return places
 
 
 def _shown_at(scene: bpy.types.Scene, armature: bpy.types.Object, time: float) -> float:

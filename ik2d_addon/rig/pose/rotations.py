@@ -70,12 +70,10 @@ def single_axis_notes(rig: RigChain) -> Iterator[str]:
     turned = [(bone, axis) for bone, axis, fixed in joints if not fixed]
     if rig.swing is not None:
         turned = turned[1:]
-        yield (
-            say(
-                "Chain '{chain}': its plane follows its target, so Single Axis left '{bone}' as it is",
-                chain=rig.name,
-                bone=rig.bones[0],
-            )
+        yield say(
+            "Chain '{chain}': its plane follows its target, so Single Axis left '{bone}' as it is",
+            chain=rig.name,
+            bone=rig.bones[0],
         )
     slanted = [(bone, axis) for bone, axis in turned if own_axis(axis, CLOSE) is None]
     changed = [bone for bone, axis in turned if own_axis(axis, CLOSE) is not None and not _is_euler(bone)]
@@ -88,16 +86,14 @@ def single_axis_notes(rig: RigChain) -> Iterator[str]:
             mode=SINGLE_AXIS_MODE,
         )
     for bone, (x, y, z) in slanted:
-        yield (
-            say(
-                "Chain '{chain}': Single Axis left '{bone}' as it is: it turns about ({x:.3g}, "
-                "{y:.3g}, {z:.3g}), neither its X nor its Z; change its roll",
-                chain=rig.name,
-                bone=bone.name,
-                x=x,
-                y=y,
-                z=z,
-            )
+        yield say(
+            "Chain '{chain}': Single Axis left '{bone}' as it is: it turns about ({x:.3g}, "
+            "{y:.3g}, {z:.3g}), neither its X nor its Z; change its roll",
+            chain=rig.name,
+            bone=bone.name,
+            x=x,
+            y=y,
+            z=z,
         )
 
 

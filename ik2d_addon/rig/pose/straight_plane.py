@@ -4,14 +4,15 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from types import SimpleNamespace
+from typing import Any
 
 import bpy
 import numpy as np
 from bpy.utils import flip_name
 
 from ...core.inputs import Floats
-from ..chain.chain import bend_of, is_joined, rest_joints
-from ..chain.planes import FIRST_X, FIRST_Z, choose_plane, line_of, reach_of
+from ..chain.chain import is_joined, rest_joints
+from ..chain.planes import FIRST_X, FIRST_Z, bend_of, choose_plane, line_of, reach_of, side_at_rest
 
 # The front view of the armature: its right, its up and the way to the viewer, as columns.
 FRONT = np.array(((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0)))
@@ -32,21 +33,25 @@ def is_straight(settings: bpy.types.PropertyGroup, bones: Sequence[bpy.types.Pos
 
 
 def straight_normal(
-    armature: bpy.types.Object, bones: Sequence[bpy.types.PoseBone], view: Floats | None = None
+    armature: bpy.types.Object,
+    bones: Sequence[bpy.types.PoseBone],
+    view: Floats | None = None,
+    planned: Sequence[Any] = (),
 ) -> Floats:
     """Return the normal (3,) of a straight chain's plane, in rest space; POSITIVE is the side to bend to.
 
     view: (3, 3) the right, the up and the way to the viewer in the world, as columns; the armature's front
-    without one. The plane is that of the other side's limb, else of the foot or hand, of the bone that the
-    chain goes on from, of the armature's other bones if these are flat, else it faces the view. Knees
-    bend towards the toes, elbows away from the hand's front, else to the view's right.
+    without one. planned: settings of chains that are yet to be made. The plane is that of the other side's
+    limb, else of the foot or hand, of the bone that the chain goes on from, of the armature's other bones if
+    these are flat, else it faces the view. Knees bend towards the toes, elbows away from the hand's front,
+    else to the view's right.
     """
     line, seen = line_from_root(bones), FRONT
     if view is not None:
         into = np.array(armature.matrix_world.to_3x3().inverted_safe(), np.float64)
         seen = into @ view
         seen = seen / np.maximum(np.linalg.norm(seen, axis=0), np.finfo(np.float64).tiny)
-    told = _other_side(armature, bones, line)
+    told = _other_side(bones, line, [*armature.ik2d.chains, *planned])
     if told is None:
         told = _hanging_side(bones, line)
     if told is None:
@@ -77,23 +82,23 @@ def _unit(vector: Floats) -> Floats:
 
 
 def _other_side(
-    armature: bpy.types.Object, bones: Sequence[bpy.types.PoseBone], line: Floats
+    bones: Sequence[bpy.types.PoseBone], line: Floats, settings_of_all: Sequence[Any]
 ) -> Floats | None:
     """Return the side that the mirrored limb bends to, mirrored; None where it has none."""
     names = [flip_name(bone.name) for bone in bones]
-    pose = armature.pose.bones
+    pose = bones[0].id_data.pose.bones
     if any(name == bone.name or name not in pose for name, bone in zip(names, bones, strict=True)):
         return None
     others, sign = [pose[name] for name in names], 1.0
     joints = rest_joints(others)
-    chains = (chain for chain in armature.ik2d.chains if chain.tip == names[-1])
+    chains = (chain for chain in settings_of_all if chain.tip == names[-1])
     chain = next((chain for chain in chains if chain.bone_count == len(names)), None)
     settings = SimpleNamespace(name=names[-1]) if chain is None else chain
     plane, taken = choose_plane(settings, 'AUTO' if chain is None else chain.plane, others, joints)
     if taken in (FIRST_X, FIRST_Z):
         return None
     if chain is not None:
-        sign = -1.0 if bend_of(chain) < 0.0 else 1.0
+        sign = (-1.0 if bend_of(chain) < 0.0 else 1.0) * side_at_rest(plane, joints)
     aside = sign * np.cross(line_from_root(others), plane.normal) * (-1.0, 1.0, 1.0)
     across = _across(aside, line)
     return _unit(across) if np.linalg.norm(across) > _ASIDE else None

@@ -32,9 +32,16 @@ def target_points(rig: RigChain, samples: ChainSamples) -> Floats:
     return points
 
 
+def path_times(first: float, last: float) -> list[float]:
+    """Return some of the frames from `first` to `last`, at most 50."""
+    count = min(_FRAMES, int(last - first) + 1)
+    times: list[float] = np.unique(np.linspace(first, last, count).round()).tolist()
+    return times
+
+
 def sampled_path(
     scene: bpy.types.Scene, rig: RigChain, first: int, last: int
 ) -> tuple[ChainSamples, list[float]]:
     """Return a chain's samples at some of the frames from `first` to `last`, and these frames."""
-    times: list[float] = np.unique(np.linspace(first, last, min(_FRAMES, last - first + 1)).round()).tolist()
+    times = path_times(first, last)
     return drained(sample_steps(scene, [rig], times)).chains[0], times

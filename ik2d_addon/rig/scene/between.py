@@ -5,17 +5,26 @@ Half-way between two of seven frames the value is that of the polynomial through
 bounded by the larger of their two fifth differences: of that a step of the motion, a corner, or a bend of any
 order, at any time, leaves at most 0.78, 0.80 and 0.27, smooth motion a hundredth. Of all runs of seven frames
 around a gap the one with the least differences counts: beside a bend, as at a key, one that ends there.
+
+Each gap may still hold a motion of its own, which no frame shows: keys on every frame that ease in and out,
+bounce or step. So the F-Curves behind the motion are read half-way too: each has to be where the polynomial
+through its own seven frames is, or Blender is asked. Strips, layers, and drivers that may jump leave doubt.
 """
 
-from collections.abc import Generator, Sequence
-from dataclasses import replace
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.affine import repeated
 from ...core.inputs import Floats
+from ..animation.bone_channels import ROTATIONS
+from ..animation.in_between import CurveMotion, is_amplified, motions, moves_unseen
+from ..animation.times import evaluated_times
 from ..chain.chain import RigChain, rest_joints
+from ..chain.dependencies import Node, influences, walk
 from ..chain.planes import reach_of
 from .record import has_turning_targets
 from .sampler import Sampler, Sampling, sample_steps
@@ -39,10 +48,32 @@ _WEIGHTS = (
 )
 # Where the bound is within this part of the reach, times half-way are not asked for.
 CERTAIN = 1e-4
+# So near, as a part of the reach, quarters of a gap have to be to where frames and half-way times let expect.
+QUIET = 5e-4
+# A value that does not place, turn or scale counts as if its range moved things this often as far as they are
+# apart; an angle that changes by more than so many radians in a frame may turn unseen.
+_SWAY, _FAST = 10.0, 1.0
+# Constraints that follow what they read; others, such as Action, may do anything between frames.
+_KNOWN: tuple[str, ...] = ('ARMATURE', 'CHILD_OF', 'CLAMP_TO', 'COPY_LOCATION', 'COPY_ROTATION', 'COPY_SCALE')
+_KNOWN += (
+    'COPY_TRANSFORMS',
+    'DAMPED_TRACK',
+    'FLOOR',
+    'FOLLOW_PATH',
+    'IK',
+    'LIMIT_DISTANCE',
+    'LIMIT_LOCATION',
+)
+_KNOWN += ('LIMIT_ROTATION', 'LIMIT_SCALE', 'LOCKED_TRACK', 'MAINTAIN_VOLUME', 'PIVOT', 'SHRINKWRAP')
+_KNOWN += ('SPLINE_IK', 'STRETCH_TO', 'TRACK_TO', 'TRANSFORM')
+# Modifiers that change a shape only as they are changed themselves.
+_STILL = ('ARRAY', 'BEVEL', 'DECIMATE', 'EDGE_SPLIT', 'MIRROR', 'SOLIDIFY', 'SUBSURF', 'TRIANGULATE', 'WELD')
 
 
-def half_way(samples: ChainSamples, size: float) -> tuple[ChainSamples, Floats]:
+def half_way(samples: ChainSamples, size: float) -> tuple[ChainSamples, Floats, NDArray[np.intp]]:
     """Return a chain's samples half-way between frames (f - 1), and the bounds (f - 1,) of their error.
+
+    And the first frames (f - 1,) of the runs that they are taken from.
 
     The bound is a length in the world, of what is off between the target and the chain: size is how far the
     chain goes from the bone above it. It is infinite where there are too few frames, or no numbers, and where
@@ -76,7 +107,7 @@ def half_way(samples: ChainSamples, size: float) -> tuple[ChainSamples, Floats]:
         poses=None,
         poles=None if samples.poles is None else _middles(samples.poles, starts),
     )
-    return found, bounds
+    return found, bounds, starts
 
 
 def _smoothest(moving: Sequence[Floats], frames: int) -> tuple[Floats, NDArray[np.intp]]:
@@ -114,6 +145,156 @@ def _middles(values: Floats, starts: NDArray[np.intp]) -> Floats:
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """The F-Curves behind the motion of a rig and its targets, at times on and between frames."""
+
+    motions: list[CurveMotion]
+    lever: float  # how far apart the things that move are, in the world
+    size: float  # the largest scale of any of them
+    amplified: bool  # whether drivers or constraints may enlarge a motion
+
+    @classmethod
+    def read(
+        cls,
+        scene: bpy.types.Scene,
+        chains: Sequence[RigChain],
+        frames: Sequence[float] | Floats,
+        parts: int,
+        restless: bool = False,
+    ) -> "Inputs | None":
+        """Return the inputs of chains of one armature at the parts of each gap between two frames.
+
+        restless: read those alone that may bend or jump between two frames. None where more than F-Curves may
+        move the chains unseen.
+        """
+        armature = chains[0].armature
+        roots: list[Node] = [(armature, ""), *((ob, "") for chain in chains for ob, _ in chain.followed)]
+        blocks = [block for block, _ in walk(roots, influences)]
+        if any(map(moves_unseen, blocks)) or any(map(_has_hidden_motion, blocks)):
+            return None
+        starts = np.array(frames, np.float64)
+        steps = np.diff(starts)[:, None] * np.arange(parts) / parts
+        every = np.append((starts[:-1, None] + steps).ravel(), starts[-1])
+        times = evaluated_times(scene, every.tolist())
+        shown = evaluated_times(scene, starts.tolist()) if restless else None
+        own = {path for chain in chains for path in _keyed_paths(chain)}
+        found = [
+            one
+            for block in blocks
+            for one in motions(block, times, own if block == armature else set(), shown)
+            if np.ptp(one.values) > 0.0
+        ]
+        amplified = any(map(is_amplified, blocks)) or any(
+            constraint.type == 'TRANSFORM' for block in blocks for constraint in _constraints(block)
+        )
+        return cls(found, *_extent(blocks), amplified)
+
+    def off_polynomials(self, starts: NDArray[np.intp], lever: float) -> Floats:
+        """Return how far (f - 1,), in the world, curves are off the polynomials of runs that begin at starts.
+
+        Of inputs in halves. lever: how far apart the targets and the armature are.
+        """
+        off = np.zeros(len(starts))
+        for one in self.motions:
+            away = np.abs(one.values[1::2] - _middles(one.values[::2], starts))
+            off += self._in_world(one, away, max(lever, self.lever))
+            off[self._turns_unseen(one, 2)] = np.inf
+        return np.where(np.isnan(off), np.inf, off)
+
+    def off_parabolas(self, gaps: int) -> Floats:
+        """Return how far (f - 1,), in the world, curves are off parabolas through frames and half-way times.
+
+        Of inputs in quarters.
+        """
+        off = np.zeros(gaps)
+        for one in self.motions:
+            start, early, middle, late = (one.values[part:-1:4] for part in range(4))
+            end = one.values[4::4]
+            away = np.abs(early - 0.375 * start - 0.75 * middle + 0.125 * end)
+            away = np.maximum(away, np.abs(late + 0.125 * start - 0.75 * middle - 0.375 * end))
+            if one.bends:
+                off += self._in_world(one, away, self.lever)
+            off[self._turns_unseen(one, 4)] = np.inf
+        return np.where(np.isnan(off), np.inf, off)
+
+    def _in_world(self, one: CurveMotion, away: Floats, lever: float) -> Floats:
+        """Return how far values that are off by some numbers may move things in the world."""
+        unit = {'PLACE': self.size, 'TURN': lever * self.size}.get(one.kind, 0.0)
+        if self.amplified or not unit:
+            unit = max(unit, _SWAY * lever / float(np.ptp(one.values)))
+        return unit * away
+
+    @staticmethod
+    def _turns_unseen(one: CurveMotion, parts: int) -> NDArray[np.bool_]:
+        """Return a mask (f - 1,) of gaps in which an angle, or a place on a path, changes too fast."""
+        if not (one.wraps or one.kind == 'PATH'):
+            return np.zeros((len(one.values) - 1) // parts, np.bool_)
+        changes = np.abs(np.diff(one.values)).reshape(-1, parts).sum(axis=1)
+        fast: NDArray[np.bool_] = ~(changes <= (_FAST if one.wraps else 0.0))
+        return fast
+
+
+def _keyed_paths(chain: RigChain) -> Iterator[str]:
+    """Yield the paths of the channels of a chain's bones that a bake keys, whatever they hold before."""
+    names = [*ROTATIONS]
+    names += ["scale"] if chain.stretching is not None else []
+    names += ["location"] if chain.slides is not None else []
+    for bone in chain.pose_bones:
+        yield from map(bone.path_from_id, names)
+
+
+def restless_gaps(
+    scene: bpy.types.Scene, chains: Sequence[RigChain], frames: Floats, reach: float, cubics: bool
+) -> NDArray[np.intp]:
+    """Return the gaps between frames in which chains or targets may move otherwise than smoothly.
+
+    There quarters count too. reach: in the world, of the shortest chain. cubics: whether the keys follow
+    cubics from frame to frame.
+    """
+    gaps = len(frames) - 1
+    inputs = Inputs.read(scene, chains, frames, 4, cubics) if gaps > 0 else None
+    if inputs is None:
+        return np.arange(gaps)
+    return np.flatnonzero(~(inputs.off_parabolas(gaps) <= QUIET * reach))
+
+
+def _constraints(block: bpy.types.ID) -> Iterator[bpy.types.Constraint]:
+    """Yield the constraints of an object and of its bones."""
+    if isinstance(block, bpy.types.Object):
+        yield from block.constraints
+        for bone in block.pose.bones if block.pose else ():
+            yield from bone.constraints
+
+
+def _has_hidden_motion(block: bpy.types.ID) -> bool:
+    """Return whether constraints, modifiers or shape keys may move things between frames in any way."""
+    if any(constraint.type not in _KNOWN for constraint in _constraints(block)):
+        return True
+    if not isinstance(block, bpy.types.Object) or block.type == 'ARMATURE':
+        return False
+    if getattr(block.data, "shape_keys", None) is not None:
+        return True
+    return any(modifier.type not in _STILL for modifier in block.modifiers)
+
+
+def _extent(blocks: Sequence[bpy.types.ID]) -> tuple[float, float]:
+    """Return how far apart objects and bones are, and the largest scale of any of them."""
+    places, sizes = [], [1.0]
+    for block in blocks:
+        if isinstance(block, bpy.types.Object):
+            matrix = np.nan_to_num(np.array(block.matrix_world))
+            own = [(0.0, 0.0, 0.0)]
+            if block.type == 'ARMATURE':
+                tails = np.empty(3 * len(block.data.bones), "f4")
+                block.data.bones.foreach_get("tail_local", tails)
+                own += tails.reshape(-1, 3).tolist()
+            places.append(np.array(own) @ matrix[:3, :3].T + matrix[:3, 3])
+            sizes.append(float(np.linalg.norm(matrix[:3, :3], axis=0).max()))
+    spans = np.ptp(np.concatenate(places), axis=0)
+    return float(np.linalg.norm(spans)), max(sizes)
+
+
 def sampled_between(
     sampler: Sampler, chains: Sequence[RigChain], frames: Sequence[float], extra: Sequence[float]
 ) -> Generator[int, None, Sampling]:
@@ -121,7 +302,10 @@ def sampled_between(
 
     extra: the times half-way between the frames, then others. Yields the number of times done.
     """
-    if len(frames) < 2 or has_turning_targets(chains) or not (yield from sampler.steps_alone()):
+    if len(frames) < _RUN or has_turning_targets(chains) or not (yield from sampler.steps_alone()):
+        return (yield from sample_steps(sampler, chains, frames, extra))
+    inputs = Inputs.read(sampler.scene, chains, frames, 2)
+    if inputs is None:
         return (yield from sample_steps(sampler, chains, frames, extra))
     gaps = len(frames) - 1
     first = yield from sample_steps(sampler, chains, frames, extra[gaps:])
@@ -130,7 +314,9 @@ def sampled_between(
     doubts: set[int] = set()
     for chain, samples in zip(chains, on_frames, strict=True):
         reach, size = _sizes(chain, samples)
-        middle, bounds = half_way(samples, size)
+        middle, bounds, starts = half_way(samples, size)
+        apart = np.nan_to_num(np.concatenate((samples.targets, samples.world[:, :3, 3])))
+        bounds = bounds + inputs.off_polynomials(starts, float(np.linalg.norm(np.ptp(apart, axis=0))))
         found.append(middle)
         doubts |= set(np.flatnonzero(~(bounds <= CERTAIN * reach)).tolist())
     rows = np.array(sorted(doubts), np.intp)

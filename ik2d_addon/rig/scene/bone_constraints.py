@@ -10,13 +10,14 @@ import numpy as np
 
 from ...core.words import listed, say
 from ..animation import versions
-from ..animation.fcurves import column
+from ..animation.fcurves import BEZIER, CONSTANT, LINEAR, column
 from ..animation.times import animation_times
 from ..animation.value_keys import acting_driver, curve_of
 from ..chain.chain import RigChain
 from ..chain.fingerprint import settings_of
 from ..chain.joints import ALIGNED, own_axis
 from ..chain.native_state import own_constraints
+from .own_scene import scene_showing
 from .slide_locations import location_without_slides
 
 # A constraint, and the bone that has it.
@@ -98,7 +99,7 @@ def _acting_controls(
     rig: RigChain, first: float, last: float, reaching: Sequence[Held] | None = None
 ) -> list[OtherControl]:
     """Return the constraints that act on a chain's bones from `first` to `last`."""
-    times = animation_times(bpy.context.scene, (first, last))
+    times = animation_times(scene_showing(rig.armature) or bpy.context.scene, (first, last))
     bones = rig.armature.pose.bones
     return [
         control
@@ -124,6 +125,14 @@ def possible_controls(rig: RigChain, reaching: Sequence[Held] | None = None) -> 
         for bone, constraint, bones in _candidates(rig, reaching)
         if _has_targets(constraint)
     ]
+
+
+def is_joint_limit(rig: RigChain, control: OtherControl) -> bool:
+    """Return whether a control is a Limit Rotation of a bone's own channels, as limits of a joint are."""
+    if control.kind != 'LIMIT_ROTATION':
+        return False
+    constraint = rig.armature.pose.bones[control.owner].constraints[control.constraint]
+    return bool(constraint.owner_space == 'LOCAL')
 
 
 def state_of_controls(armature: bpy.types.Object, names: Sequence[str]) -> list[Any]:
@@ -309,6 +318,24 @@ def is_active(armature: bpy.types.Object, constraint: bpy.types.Constraint, time
     return _largest(curve, times) > 0.0
 
 
+def is_idle(owner: bpy.types.Object, constraint: bpy.types.Constraint) -> bool:
+    """Return whether a constraint of an object or its bone acts at no time: muted for good, or no influence.
+
+    Strips aside.
+    """
+    if constraint.mute and not is_animated(owner, constraint, SWITCHES):
+        return True
+    path = constraint.path_from_id("influence")
+    if acting_driver(owner, path):
+        return False
+    curve = curve_of(owner, path)
+    if curve is None or not versions.plays(owner, curve):
+        return bool(constraint.influence == 0.0)
+    if len(curve.modifiers) or len(curve.sampled_points):
+        return False
+    return not any(column(curve, name)[:, 1].any() for name in ("co", "handle_left", "handle_right"))
+
+
 def is_animated(
     armature: bpy.types.Object, constraint: bpy.types.Constraint, names: Sequence[str] = _STRENGTH
 ) -> bool:
@@ -338,7 +365,15 @@ def _is_target(target: bpy.types.Object | None, subtarget: str, bone: bool) -> b
 
 
 def _largest(curve: bpy.types.FCurve, times: Sequence[float]) -> float:
-    """Return the largest value of a curve at some times, in order, and at its keys between them."""
+    """Return the largest value of a curve from the first of some times to the last, or one above it."""
     places, heights = column(curve, "co").T
     within = (places >= times[0]) & (places <= times[-1])
-    return float(max(heights[within].max(initial=0.0), *map(curve.evaluate, times)))
+    if len(curve.modifiers) or not np.isin(column(curve, "interpolation"), (CONSTANT, LINEAR, BEZIER)).all():
+        looked = np.arange(times[0], times[-1], 0.25).tolist()
+    else:  # which stays within its handles
+        looked, inside = [], (places[:-1] < times[-1]) & (places[1:] > times[0])
+        inside &= column(curve, "interpolation")[:-1, 0] == BEZIER
+        leaving, arriving = column(curve, "handle_right")[:-1, 1], column(curve, "handle_left")[1:, 1]
+        heights = np.concatenate((heights, leaving, arriving))
+        within = np.concatenate((within, inside, inside))
+    return float(max(heights[within].max(initial=0.0), *map(curve.evaluate, (*times, *looked))))

@@ -18,7 +18,7 @@ from ..animation import versions
 from ..animation.bone_channels import matrices, rotation_property
 from ..animation.fcurves import Reader, Singles, Times
 from ..chain.dependencies import Node, parents, walk
-from .bone_constraints import SWITCHES, is_animated
+from .bone_constraints import is_idle
 
 # The channels that an object, or a bone, is placed by.
 _BONE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
@@ -152,7 +152,7 @@ def bones_by_object(nodes: Iterable[Node]) -> dict[bpy.types.Object, set[str]]:
 
 def _object_hindrances(ob: bpy.types.Object) -> Iterator[str]:
     """Yield the causes of an object's motion other than its channels and a simple parent, in words."""
-    if any(not constraint.mute for constraint in ob.constraints):
+    if not all(is_idle(ob, constraint) for constraint in ob.constraints):
         yield "has a constraint"
     if ob.parent is None:
         return
@@ -180,13 +180,13 @@ def _bone_hindrances(ob: bpy.types.Object, names: set[str], follow: bool = True)
         bone = ob.pose.bones.get(name)
         if bone is None:
             yield f"has no bone '{name}'"
-        elif any(not constraint.mute for constraint in bone.constraints):
+        elif not all(is_idle(ob, constraint) for constraint in bone.constraints):
             yield f"has a constraint on bone '{name}'"
         elif follow and not _follows(bone.bone):
             yield f"has a bone '{name}' that does not take all of its parent's transforms"
     for bone in ob.pose.bones:
         for constraint in bone.constraints:
-            if constraint.type in ('IK', 'SPLINE_IK') and not _is_off(constraint):
+            if constraint.type in ('IK', 'SPLINE_IK') and not is_idle(ob, constraint):
                 reached = {bone.name, *(above.name for above in bone.parent_recursive)}
                 if not reached.isdisjoint(names):
                     yield f"has a constraint on bone '{bone.name}'"
@@ -195,11 +195,6 @@ def _bone_hindrances(ob: bpy.types.Object, names: set[str], follow: bool = True)
 def _follows(bone: bpy.types.Bone) -> bool:
     """Return whether a bone moves as part of its parent, and by its location along its own axes."""
     return bool(bone.use_inherit_rotation and bone.inherit_scale == 'FULL' and bone.use_local_location)
-
-
-def _is_off(constraint: bpy.types.Constraint) -> bool:
-    """Return whether a constraint is muted for good."""
-    return constraint.mute and not is_animated(constraint.id_data, constraint, SWITCHES)
 
 
 def _has_animation(data: bpy.types.Armature, names: set[str]) -> bool:
@@ -229,11 +224,13 @@ def _animated(ob: bpy.types.Object, bones: set[str]) -> Iterator[str]:
         yield "has NLA strips"
     if not versions.is_plain(animation.action):
         yield "has an action with layers"
+    holders = [ob, *(bone for bone in map(ob.pose.bones.get, bones) if bone)] if ob.pose else [ob]
+    idle = tuple(one.path_from_id() for holder in holders for one in holder.constraints if is_idle(ob, one))
     for driver in animation.drivers:
-        if not driver.mute and _kind(driver.data_path, bones) != _ASIDE:
+        if not (driver.mute or driver.data_path.startswith(idle) or _kind(driver.data_path, bones) == _ASIDE):
             yield f"has a driver on {driver.data_path}"
     for curve in versions.existing_fcurves(ob):
-        kind = _kind(curve.data_path, bones)
+        kind = _ASIDE if curve.data_path.startswith(idle) else _kind(curve.data_path, bones)
         if kind == _UNKNOWN or kind == _PLACES and not (curve.is_valid and _is_known(curve)):
             yield f"has an F-Curve on {curve.data_path}"
 

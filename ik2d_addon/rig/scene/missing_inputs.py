@@ -39,18 +39,26 @@ def with_inputs_checked(
     return rig
 
 
+def is_nowhere(ob: bpy.types.Object) -> bool:
+    """Return whether an object is in no scene and no collection: deleted, or appended along with others."""
+    return not ob.users_collection and not ob.library and not ob.users_scene
+
+
+def nowhere_words(rig: RigChain, ob: bpy.types.Object, role: str) -> str:
+    """Say that a target, or a pole, is nowhere, and what to do: Blender does not tell why it is."""
+    return say(
+        "Chain '{chain}': its {role} '{target}' is in no scene: it was deleted, or came along with a rig "
+        "that was appended; link it to the scene, or choose another {role}",
+        chain=rig.name,
+        role=role,
+        target=ob.name,
+    )
+
+
 def _in_no_scene(rig: RigChain, target: bpy.types.Object, role: str) -> str:
-    """Say that a target, or a pole, is in no scene; raise IK2DError where it was deleted."""
-    if not target.users_collection and not target.library:
-        raise IK2DError(
-            say(
-                "Chain '{chain}': its {role} '{target}' was deleted: it is in no scene; choose "
-                "another {role}, or link it to the scene again",
-                chain=rig.name,
-                role=role,
-                target=target.name,
-            )
-        )
+    """Say that a target, or a pole, is in no scene; raise IK2DError where no collection has it either."""
+    if is_nowhere(target):
+        raise IK2DError(nowhere_words(rig, target, role))
     if target.users_collection:
         where = say("the collection '{collection}'", collection=target.users_collection[0].name)
     else:  # it came along with what was linked
@@ -93,12 +101,10 @@ def _failed_drivers(rig: RigChain, needed: Sequence[Node], movers: Movers) -> It
             channel=curve.data_path,
         )
         if bpy.app.autoexec_fail and not curve.driver.is_simple_expression:
-            yield (
-                say(
-                    "{what} is blocked: Blender does not run its Python, since the file is not trusted; "
-                    "open it as Trusted Source, on the command line with --enable-autoexec",
-                    what=what,
-                )
+            yield say(
+                "{what} is blocked: Blender does not run its Python, since the file is not trusted; "
+                "open it as Trusted Source, on the command line with --enable-autoexec",
+                what=what,
             )
         else:
             yield say("{what} does not work; mend its expression or its variables, or remove it", what=what)
@@ -116,14 +122,12 @@ def _lost(rig: RigChain, needed: Sequence[Node]) -> Iterator[str]:
         for lost in (block, getattr(block, "data", None)):
             if lost is not None and lost.is_missing:
                 path = lost.library.filepath if lost.library else say("its library")
-                yield (
-                    say(
-                        "Chain '{chain}': it needs '{block}' from the library '{channel}', which is missing; "
-                        "put the file back, or relocate the library (File > External Data)",
-                        chain=rig.name,
-                        block=block.name,
-                        channel=path,
-                    )
+                yield say(
+                    "Chain '{chain}': it needs '{block}' from the library '{channel}', which is missing; "
+                    "put the file back, or relocate the library (File > External Data)",
+                    chain=rig.name,
+                    block=block.name,
+                    channel=path,
                 )
                 break
 

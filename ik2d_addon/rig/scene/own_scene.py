@@ -13,9 +13,9 @@ _ADDON = __package__[: __package__.rindex("ik2d_addon") + len("ik2d_addon")]
 _SIMULATIONS = {'CLOTH', 'SOFT_BODY', 'FLUID', 'DYNAMIC_PAINT', 'PARTICLE_SYSTEM', 'NODES'}
 
 
-def doubt(armature: bpy.types.Object, others: Sequence[bpy.types.Object]) -> str:
+def doubt(armature: bpy.types.Object, others: Sequence[bpy.types.ID]) -> str:
     """Return why a scene of our own might evaluate otherwise than the user's; "" for no reason."""
-    if any(_handlers()):
+    if any(handlers()):
         return "the file or an add-on runs code on frame changes"
     for block, _ in walk([(ob, "") for ob in (armature, *others)], influences):
         if isinstance(block, bpy.types.Object) and _simulated(block):
@@ -27,7 +27,8 @@ def doubt(armature: bpy.types.Object, others: Sequence[bpy.types.Object]) -> str
     return ""
 
 
-def _handlers() -> Iterator[Callable[..., None]]:
+def handlers() -> Iterator[Callable[..., None]]:
+    """Yield the functions on frame changes that are neither ours nor Blender's."""
     for handler in (*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post):
         if not (handler.__module__ or "").startswith((f"{_ADDON}.", "rigify", "cycles")):
             yield handler
@@ -45,6 +46,14 @@ def _reads_scene(driver: bpy.types.Driver) -> bool:
         or any(isinstance(target.id, bpy.types.Scene) for target in variable.targets)
         for variable in driver.variables
     )
+
+
+def scene_showing(ob: bpy.types.Object) -> bpy.types.Scene | None:
+    """Return the current scene if an object is in it, else the first that it is in; None for none."""
+    scene = bpy.context.scene
+    if scene.objects.get(ob.name) == ob:
+        return scene
+    return next(iter(ob.users_scene), None)
 
 
 @contextmanager

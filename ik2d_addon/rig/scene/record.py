@@ -17,8 +17,9 @@ from ..animation.times import evaluated_times
 from ..chain.chain import RigChain
 from .by_curves import hindrance, placed
 from .carried import carried_by
+from .feet.deforming import grounds_of, may_deform
 from .feet.goals import with_foot
-from .feet.surface import Ground, triangles_of
+from .feet.surface import Ground
 from .rounding import rounding
 from .samples import ChainSamples
 
@@ -39,17 +40,21 @@ class Record(Frames):
     poses: NDArray[np.float32]  # (frames, bones, 4, 4)
     bases: NDArray[np.float32]  # (frames, bones, 4, 4) their own location, rotation and scale
     settings: list[Floats]  # (frames, 3 or 7) of each chain, as ChainSamples has them
+    surfaces: list[NDArray[np.object_]]  # (frames,) of the ground of each chain, a Surface or None
     stepped: str = ""  # as in Sampling
 
 
 def record_by_curves(
     scene: bpy.types.Scene, chains: Sequence[RigChain], targets: Sequence[Target], times: Sequence[float]
 ) -> Generator[int, None, Record | None]:
-    """Return the record of `record_stepping` computed from F-Curves; None where these are not enough."""
+    """Return the record of `record_stepping` computed from F-Curves; None where these are not enough.
+
+    Without the surfaces of grounds.
+    """
     armature, names = chains[0].armature, needed_bones(chains)
     if settings_animated(armature) or any(chain.native is not None for chain in chains):
         return None
-    if hindrance(armature, names, targets):
+    if is_hindered(chains, targets):
         return None
     shown = evaluated_times(scene, times)
     found = yield from placed(armature, names, targets, shown)
@@ -66,7 +71,14 @@ def record_by_curves(
     poses, bases = (_of_bones([each[name] for name in names], frames) for each in (found.poses, found.bases))
     world = np.broadcast_to(found.world.astype("f4").astype(np.float64), (frames, 4, 4))
     numbers = {name: row for row, name in enumerate(names)}
-    return Record(world, places, axes, numbers, poses, bases, settings_of(chains, frames))
+    return Record(world, places, axes, numbers, poses, bases, settings_of(chains, frames), [])
+
+
+def is_hindered(chains: Sequence[RigChain], targets: Sequence[Target]) -> bool:
+    """Return whether more than F-Curves places chains of one armature and targets, or shapes a ground."""
+    return bool(hindrance(chains[0].armature, needed_bones(chains), targets)) or any(
+        map(may_deform, grounds_of(chains))
+    )
 
 
 def _of_bones(matrices: Sequence[Floats], frames: int) -> NDArray[np.float32]:
@@ -107,9 +119,17 @@ def needed_bones(chains: Sequence[RigChain]) -> list[str]:
 
 
 def samples_of(
-    chain: RigChain, record: Record, numbers: Mapping[Target, int], settings: Floats, is_carried: bool = False
+    chain: RigChain,
+    record: Record,
+    numbers: Mapping[Target, int],
+    settings: Floats,
+    is_carried: bool = False,
+    surfaces: NDArray[np.object_] | None = None,
 ) -> ChainSamples:
-    """Return the samples of one chain in a record. numbers: there, of all that it follows."""
+    """Return the samples of one chain in a record.
+
+    numbers: there, of all that it follows. surfaces: (frames,) of the ground under its foot, as in a Record.
+    """
     followed = {role: numbers[node] for role, node in chain.roles.items()}
     target, pole, ground = followed["target"], followed.get("pole"), followed.get("ground")
     rows = [record.bones[name] for name in chain.bones]
@@ -139,12 +159,10 @@ def samples_of(
         return samples
     surface = None
     if ground is not None and chain.foot.ground is not None:
-        axes, triangles = (
-            record.aims[:, ground],
-            triangles_of(chain.foot.ground, bpy.context.view_layer.depsgraph),
-        )
         heads = record.poses[:, rows[0], :, 3:].astype(np.float64)
-        surface = Ground(record.places[:, ground], axes, triangles, (record.world @ heads)[:, 2, 0])
+        roots = (record.world @ heads)[:, 2, 0]
+        shapes = surfaces.tolist() if surfaces is not None and chain.foot.has_surface else None
+        surface = Ground(record.places[:, ground], record.aims[:, ground], shapes, roots)
     return with_foot(chain, samples, norms(samples.hands[:, 0, :, 0]), surface)
 
 

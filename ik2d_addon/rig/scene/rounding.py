@@ -20,9 +20,10 @@ def rounding(sizes: Floats) -> Floats:
 def reached_within(tolerance: float, reach: float, world: Floats, roots: Floats) -> float:
     """Return the distance from tip to target that counts as reached, in the world as all lengths here.
 
-    The solver's tolerance, or else PLAYED_BACK of the reach, and the rounding where the chain is.
-    world: (frames, 4, 4) the armature object's matrices; roots: (frames, 3) the chain's first joints.
+    The solver's tolerance, or else PLAYED_BACK of the reach, and the rounding where the chain is: up to the
+    reach, as a larger one says nothing. world: (frames, 4, 4) the armature object's matrices; roots:
+    (frames, 3) the chain's first joints.
     """
     origins, places = unrepeated(world[:, :3, 3]), unrepeated(roots)
     sizes = norms(origins) + norms(places) + norms(places - origins) + reach
-    return max(tolerance, PLAYED_BACK * reach) + float(rounding(sizes).max())
+    return max(tolerance, PLAYED_BACK * reach) + min(float(rounding(sizes).max()), reach)

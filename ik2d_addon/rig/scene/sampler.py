@@ -15,15 +15,17 @@ from ...core.inputs import Floats
 from ...core.solution import drained
 from ..animation import versions
 from ..chain.chain import RigChain, values_of
+from ..chain.dependencies import walk
 from ..chain.native_state import sampled_controls, with_foot_controls
 from . import own_scene
 from .bone_constraints import is_carried
-from .by_curves import hindrance
+from .feet.deforming import Surfaces, grounds_of, shaped_by
 from .record import (
     Record,
     Target,
     difference_of,
     has_turning_targets,
+    is_hindered,
     needed_bones,
     record_by_curves,
     samples_of,
@@ -58,7 +60,7 @@ def sample_now(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> Sampling:
     """Sample chains of one armature in the current scene, unkeyed changes included; errors as below."""
     targets, forced = _targets(chains), _forced(scene, chains)
     layer = view_layer_of(scene)
-    with _probes(scene, [*targets, *forced]) as probes:
+    with _probes(scene, [*targets, *forced], chains) as probes:
         recording = record_stepping(
             scene, chains, probes[: len(targets)], [scene.frame_float], lambda _: layer.update()
         )
@@ -146,8 +148,8 @@ def _sampling(
     record = replace(record, world=thinned(record.world))
     span = min(times, default=0.0), max(times, default=0.0)
     samples = [
-        samples_of(chain, record, numbers, own, is_carried(chain, *span)).at(rows)
-        for chain, own in zip(chains, record.settings, strict=True)
+        samples_of(chain, record, numbers, own, is_carried(chain, *span), surfaces).at(rows)
+        for chain, own, surfaces in zip(chains, record.settings, record.surfaces, strict=True)
     ]
     if checked:
         for chain, own in zip(chains, samples, strict=True):
@@ -203,14 +205,15 @@ class Sampler:
         if self._why is not None:
             return
         armature = self._chains[0].armature
-        self._why = own_scene.doubt(armature, [target for target, _ in self._targets])
+        shapes = walk([(ground, "") for ground in grounds_of(self._chains)], shaped_by)
+        self._why = own_scene.doubt(armature, [block for block, _ in (*self._targets, *shapes)])
         if self._why:
             return
         own = self._own = self._left.enter_context(own_scene.isolated(self.scene, armature))
         probed = [*self._targets, *self._forced]
-        probes = self._left.enter_context(_probes(own, probed, own=True))
+        probes = self._left.enter_context(_probes(own, probed, self._chains, own=True))
         self._probes = dict(zip(probed, probes, strict=True))
-        self._hindered = bool(hindrance(armature, needed_bones(self._chains), self._targets))
+        self._hindered = is_hindered(self._chains, self._targets)
         if not self._hindered:
             return  # F-Curves place it all, the same in any scene
         _settle(self.scene)
@@ -236,7 +239,8 @@ class Sampler:
         targets = _targets(chains) if targets is None else targets
         yield from self.compare()
         if self._own is None:
-            with _frame_kept(self.scene), _probes(self.scene, [*targets, *self._forced]) as probes:
+            wanted = [*targets, *self._forced]
+            with _frame_kept(self.scene), _probes(self.scene, wanted, self._chains) as probes:
                 return (yield from record_stepping(self.scene, chains, probes[: len(targets)], times))
         probes = [self._probes[target] for target in targets]
         stepped = ""
@@ -248,7 +252,8 @@ class Sampler:
                 stepped = difference_of(chains, targets, record.at(looked), seen)
                 if not stepped:
                     yield len(times)
-                    return record
+                    still = [np.full(len(times), surfaces[0], object) for surfaces in seen.surfaces]
+                    return replace(record, surfaces=still)
         return replace((yield from record_stepping(self._own, chains, probes, times)), stepped=stepped)
 
 
@@ -275,6 +280,7 @@ def record_stepping(
     kept = {name: np.empty((frames, len(rows), 16), "f4") for name in _POSE_CHANNELS}
     settings = settings_of(chains, frames)
     animated = settings_animated(armature)
+    surfaces = Surfaces(chains, frames)
     for i in range(frames):
         show(times[i])
         depsgraph = layer.depsgraph
@@ -294,16 +300,18 @@ def record_stepping(
             if chain.native is not None:
                 controls = chain.native.evaluated_get(depsgraph)
                 foot = () if chain.foot is None else with_foot_controls(controls, chain.foot.values)
-                own[i] = *sampled_controls(controls), *foot
+                own[i] = *sampled_controls(controls, chain.solver_side), *foot
             elif animated and chain.path:  # a chain, not just bones
-                own[i] = values_of(evaluated.path_resolve(chain.path), with_foot=chain.foot is not None)
+                settled = evaluated.path_resolve(chain.path)
+                own[i] = values_of(settled, chain.solver_side, with_foot=chain.foot is not None)
+        surfaces.read(i, depsgraph, settings)
         yield i + 1
     places = np.array(found, np.float64).reshape(frames, len(probes), 3)
     axes = np.array(aims, np.float64).reshape(frames, len(probes) if turning else 0, 3, 3)
     # Blender hands them over column by column.
     poses, bases = (kept[name].reshape(frames, -1, 4, 4).swapaxes(2, 3) for name in _POSE_CHANNELS)
     numbers = {name: row for row, name in enumerate(names)}
-    return Record(world, places, axes, numbers, poses, bases, settings)
+    return Record(world, places, axes, numbers, poses, bases, settings, surfaces.found)
 
 
 def _leave_out_rotations(
@@ -356,13 +364,14 @@ def _same(one: Floats | NDArray[np.float32], other: Matrix | Vector) -> bool:
 
 @contextmanager
 def _probes(
-    scene: bpy.types.Scene, targets: Sequence[Target], own: bool = False
+    scene: bpy.types.Scene, targets: Sequence[Target], chains: Sequence[RigChain] = (), own: bool = False
 ) -> Iterator[list[bpy.types.Object]]:
     """Put an empty on each target for a while, so that Blender evaluates hidden ones too.
 
+    chains: those whose grounds are evaluated with their shapes too, which no other constraint asks for.
     In a scene of our own, a target that is an always visible empty needs none, which is faster.
     """
-    made, probes = [], []
+    made, probes, grounds = [], [], grounds_of(chains)
     try:
         for target, subtarget in targets:
             if own and _is_shown_empty(target):
@@ -373,6 +382,9 @@ def _probes(
             made.append(probe)
             constraint = probe.constraints.new('COPY_TRANSFORMS')
             constraint.target, constraint.subtarget = target, subtarget
+            if target in grounds:
+                shape = probe.constraints.new('SHRINKWRAP')
+                shape.target, shape.influence = target, 0.0
             scene.collection.objects.link(probe)
             probes.append(probe)
         yield probes

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import IK2DError
 from ...core.affine import Frames, are_finite, is_constant, product, unrepeated
 from ...core.inputs import Floats
-from ...core.words import say
+from ...core.words import refusal, say
 from ..chain.chain import RigChain
 
 
@@ -77,7 +76,7 @@ def solvable(chain: RigChain, samples: ChainSamples) -> NDArray[np.bool_]:
     return found
 
 
-_SETTINGS = ("Softness", "Bend", "Influence", "Roll", "Toes Up", "Break Angle", "Above Ground")
+_SETTINGS = ("Softness", "Bend", "IK Blend", "Roll", "Toes Up", "Break Angle", "Above Ground")
 
 
 def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArray[np.bool_], str]]:
@@ -122,11 +121,9 @@ def refuse_unsolvable(chain: RigChain, samples: ChainSamples, times: Sequence[fl
     for good, problem in _conditions(chain, samples):
         if not good.all():
             time = times[int(np.argmin(good))]
-            raise IK2DError(
-                say(
-                    "Chain '{chain}': {problem} at frame {time:g}; mend its animation there",
-                    chain=chain.name,
-                    problem=problem,
-                    time=time,
-                )
+            raise refusal(
+                "Chain '{chain}': {problem} at frame {time:g}; mend its animation there",
+                chain=chain.name,
+                problem=problem,
+                time=time,
             )

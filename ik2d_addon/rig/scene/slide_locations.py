@@ -16,6 +16,7 @@ from ...core.inputs import Floats
 from ...core.words import say
 from ..animation import keys, versions
 from ..animation.bone_channels import BoneChannels
+from ..animation.kept.giving_back import by_hand_alone
 from ..animation.remembered import put_back_on_error
 from ..animation.times import animation_times, strip_times
 from ..chain.chain import RigChain
@@ -39,14 +40,15 @@ def noted_locations(rig: RigChain, times: Sequence[float], copies: bool = True) 
 
     NaN in channels that no solve or bake has written: the current value counts. Else by keys made by hand,
     or the stored value. times: of the armature's action, but not of a tweaked NLA strip. copies: whether
-    a bake's keys are removed from a copy of the action; else IK2DError is raised for a location that has
-    them among keys made by hand.
+    a bake's keys give way, in a copy of the action, to those that they replaced; else IK2DError is raised for
+    a location that has them among keys made by hand.
     """
     found: dict[int, Floats] = {}
     if rig.slides is None:
         return found
     joints, own = _joints(rig), nullcontext(versions.existing_channels(rig.armature))
-    with versions.channels_copied(rig.armature) if copies else own as holder:
+    paths = {_path(rig, bone) for bone in rig.slides.channels}
+    with by_hand_alone(rig.armature, lambda path, _: path in paths) if copies else own as holder:
         for bone, channels in rig.slides.channels.items():
             found[bone] = np.full((len(times), 3), np.nan)
             for channel in channels:
@@ -57,7 +59,7 @@ def noted_locations(rig: RigChain, times: Sequence[float], copies: bool = True) 
                 curve = holder and holder.fcurves.find(_path(rig, bone), index=channel)
                 if not curve or not versions.plays(rig.armature, curve):
                     continue
-                if keys.keep_hand_made(curve) if copies else _is_hand_made(rig, bone, curve):
+                if copies or _is_hand_made(rig, bone, curve):
                     shown = strip_times(rig.armature, times)
                     found[bone][:, channel] = [curve.evaluate(time) for time in shown]
     return found
@@ -74,9 +76,14 @@ def _is_hand_made(rig: RigChain, bone: int, curve: bpy.types.FCurve) -> bool:
     return keys.is_hand_made(curve, refusal)
 
 
-def location_without_slides(rig: RigChain, bone: int) -> Floats:
-    """Return the current location (3,) of a bone without slides. Reads no keys."""
-    location = np.array(rig.pose_bones[bone].location)
+def location_without_slides(
+    rig: RigChain, bone: int, posed: Sequence[bpy.types.PoseBone] | None = None
+) -> Floats:
+    """Return the current location (3,) of a bone without slides. Reads no keys.
+
+    posed: the chain's bones as evaluated; None for the originals.
+    """
+    location = np.array((posed or rig.pose_bones)[bone].location)
     if rig.slides is not None and bone in rig.slides.channels:
         joint = _joints(rig)[bone]
         location = np.where(joint.slid, base_of(joint), location)

@@ -8,8 +8,11 @@ import bpy
 import numpy as np
 
 from ...core.inputs import Floats
-from ..animation import keys, versions
+from ..animation import keys
 from ..animation.bone_channels import BoneChannels, BoneRotation
+from ..animation.fcurves import column
+from ..animation.kept.giving_back import give_back
+from ..animation.kept.marks import BAKE, PLANT_BAKE
 from ..animation.remembered import put_back_on_error
 from ..chain.chain import RigChain
 from ..chain.stretch import ALONG, scale_curve
@@ -64,7 +67,7 @@ def put_scales_back(armature: bpy.types.Object, bones: Iterable[str], idle: bool
         if curve is not None and idle and _is_idle(curve, joint.scale_base):
             _take_keys_away(armature, curve)
             curve = scale_curve(bone)
-        if curve is None or not any(point.type == 'GENERATED' for point in curve.keyframe_points):
+        if curve is None or keys.made_by_hand(curve).all():
             bone.scale[ALONG] = joint.scale_base
             joint.is_scaled = False
 
@@ -117,16 +120,12 @@ def _note(rig: RigChain, posed: Sequence[BoneRotation]) -> None:
 
 
 def _take_keys_away(armature: bpy.types.Object, curve: bpy.types.FCurve) -> None:
-    """Remove a bake's keys from an F-Curve, and the curve and its group if they are empty then."""
-    holder, group = versions.existing_channels(armature), curve.group
-    if holder is None or keys.keep_hand_made(curve):
-        return
-    holder.fcurves.remove(curve)
-    if group is not None and group.name in holder.groups and not len(group.channels):
-        holder.groups.remove(group)
+    """Remove a bake's keys from an F-Curve, and give back those that they replaced."""
+    channel = (curve.data_path, curve.array_index)
+    give_back(armature, lambda path, index: (path, index) == channel, (BAKE, PLANT_BAKE))
 
 
 def _is_idle(curve: bpy.types.FCurve, base: float) -> bool:
     """Return whether all keys that a bake has made have the base's value."""
-    made = [point.co[1] for point in curve.keyframe_points if point.type == 'GENERATED']
-    return all(np.float32(value) == np.float32(base) for value in made)
+    made = column(curve, "co")[~keys.made_by_hand(curve), 1]
+    return bool((made == np.float32(base)).all())

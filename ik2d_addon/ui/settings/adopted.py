@@ -19,11 +19,15 @@ from .joint import GROWING, HIDDEN, NOTE, IK2D_PG_place
 class IK2D_PG_muted_in(PropertyGroup):
     """An action in which the F-Curve of a constraint's mute was muted."""
 
+    __slots__ = ()
+
     action: PointerProperty(name="Action", description="Action that has the F-Curve", type=Action, **NOTE)
 
 
 class IK2D_PG_taken(PropertyGroup):
     """One constraint that was muted: an IK, or one that turned bones before it."""
+
+    __slots__ = ()
 
     bone: StringProperty(name="Bone", description="Bone that has the constraint", **NOTE)
     place: PointerProperty(
@@ -44,6 +48,8 @@ class IK2D_PG_taken(PropertyGroup):
 
 class IK2D_PG_kept_bone(PropertyGroup):
     """How a bone of the chain, or one that hangs on its tip, was before."""
+
+    __slots__ = ()
 
     name: StringProperty(name="Name", description="Name of the bone", **NOTE)
     hangs: BoolProperty(name="Hangs", description="Whether it hangs on the chain's tip", **NOTE)
@@ -71,6 +77,8 @@ class IK2D_PG_kept_bone(PropertyGroup):
 class IK2D_PG_adopted(PropertyGroup):
     """The IK constraints that a chain stands for; none of a chain that was not adopted."""
 
+    __slots__ = ()
+
     constraints: CollectionProperty(name="Constraints", type=IK2D_PG_taken, override=GROWING, options=HIDDEN)
     bones: CollectionProperty(name="Bones", type=IK2D_PG_kept_bone, override=GROWING, options=HIDDEN)
     made: BoolProperty(
@@ -78,7 +86,9 @@ class IK2D_PG_adopted(PropertyGroup):
         description="Whether the chain was made of the constraints, and goes with them",
         **NOTE,
     )
-    path: StringProperty(name="Path", description="Path to the chain when it was made", **NOTE)
+    batch: IntProperty(
+        name="Batch", description="Number of the Adopt that made it; 0 where that is not known", **NOTE
+    )
     group: StringProperty(name="Group", description="Channel group that was made for it", **NOTE)
     levels: StringProperty(name="Levels", description="What was made to hold its animation", **NOTE)
     last_slot: StringProperty(name="Last Slot", description="Last slot before, by its name", **NOTE)
@@ -105,6 +115,13 @@ class IK2D_PG_adopted(PropertyGroup):
 def is_adopted(chain: PropertyGroup) -> bool:
     """Return whether a chain replaces IK constraints, which it has muted."""
     return len(chain.adopted.constraints) > 0
+
+
+def adopted_with(chain: PropertyGroup) -> list[PropertyGroup]:
+    """Return the chains that one Adopt has taken together with a chain; it alone where that is not known."""
+    batch = chain.adopted.batch
+    chains = chain.id_data.ik2d.chains
+    return [one for one in chains if one.adopted.batch == batch and is_adopted(one)] if batch else [chain]
 
 
 classes = (IK2D_PG_muted_in, IK2D_PG_taken, IK2D_PG_kept_bone, IK2D_PG_adopted)

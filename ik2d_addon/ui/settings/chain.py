@@ -18,6 +18,7 @@ from ...live.registry import RIGS, distance_of, is_on_target, key_of, status_of
 from ...rig.chain.hands import note_offset, posed_hands, put_hands_back
 from ...rig.chain.native_state import is_flipped
 from ...rig.chain.renames import free_name, remember
+from ...rig.pose.hand_rotations import note_kept_turn
 from .adopted import IK2D_PG_adopted
 from .chain_list import flip
 from .foot import IK2D_PG_foot
@@ -25,7 +26,7 @@ from .found_plane import keep_found_plane
 from .joint import ANIMATED, GROWING, HIDDEN, NOTE, OVERRIDABLE, SETTING, STORED, IK2D_PG_joint, IK2D_PG_place
 from .joint_list import joint_shown, show_joint, sync_joints
 from .planted import IK2D_PG_planted
-from .pole import PoleSettings
+from .pole import PoleSettings, keep_posed
 from .tip_angle import TipAngleSettings
 
 
@@ -43,16 +44,28 @@ def _live_changed(chain, context):
     _keep_name_unique(chain, context)  # two that were never named have one default name
     RIGS.failures.pop(key_of(chain), None)
     RIGS.mark()
+    if chain.live:
+        chain.property_unset("was_live")
 
 
 def _bones_changed(chain, _context):
+    if not (chain.uid or _is_of_library(chain)):  # a new one, not one that an earlier version has made
+        chain.sides_from_rest = True
     sync_joints(chain)
     keep_found_plane(chain)
     RIGS.mark()
 
 
+def _is_of_library(chain) -> bool:
+    override = chain.id_data.override_library
+    return override is not None and chain.name in override.reference.ik2d.chains
+
+
 def _plane_changed(chain, _context):
-    chain.plane_taken, chain.is_off_plane, chain.plane_found = "", False, False
+    chain.plane_taken, chain.plane_found = "", False
+    chain.property_unset("swing_normal")
+    if not chain.is_property_set("pole_angle"):
+        keep_posed(chain)
     RIGS.mark()
 
 
@@ -60,6 +73,7 @@ def _target_changed(chain, _context):
     """Store the target's bone, to find it again when it is renamed, and its rotation."""
     RIGS.mark()
     chain.property_unset("subtarget_place")
+    chain.owns_target = False
     if chain.subtarget and chain.target is not None and chain.target.type == 'ARMATURE':
         remember(chain.subtarget_place, chain.target.data, chain.subtarget)
     note_offset(chain)
@@ -70,10 +84,11 @@ def _rotation_changed(chain, _context) -> None:
     if chain.hand_rotation == 'NONE' and chain.hands_posed:
         put_hands_back(chain, posed_hands(chain))
     note_offset(chain)
+    note_kept_turn(chain)
 
 
 _SIDES = (
-    ('POSITIVE', "Positive", "The side that the rest pose bends to"),
+    ('POSITIVE', "Positive", "The side that the rest pose bends to; of a straight one, about the axis"),
     ('NEGATIVE', "Negative", "The other side"),
 )
 
@@ -85,6 +100,8 @@ def _bend_to(chain, side: int) -> None:
 
 class IK2D_PG_ccd_walk(PropertyGroup):
     """Where a walk through plain CCD, joint by joint, has come to."""
+
+    __slots__ = ()
 
     joint: IntProperty(name="Next Joint", description="Joint that turns next, 0 for the root", min=0, **NOTE)
     mark: StringProperty(
@@ -104,12 +121,20 @@ class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
     one for all frames, which `options` without ANIMATABLE says to whoever presses I on it.
     """
 
+    __slots__ = ()
+
     name: StringProperty(
         name="Name",
         description="Name of the chain, unique within the armature",
         default="Chain",
         update=_keep_name_unique,
         **STORED,
+    )
+    uid: IntProperty(
+        name="Number",
+        description="The chain's own number, by which its keys follow it in the list; 0 for none",
+        min=0,
+        **NOTE,
     )
     enabled: BoolProperty(name="Enabled", description="Pose and bake this chain", default=True, **SETTING)
     live: BoolProperty(
@@ -122,6 +147,12 @@ class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
         update=_live_changed,
         **STORED,
     )
+    was_live: BoolProperty(
+        name="Was Live",
+        description="Whether a bake has turned Live off, so that Clear Bake turns it on",
+        default=False,
+        **NOTE,
+    )
     live_status: StringProperty(
         name="Live Status",
         description="What the chain reached on the frame that is shown, or what keeps it from being live",
@@ -130,13 +161,15 @@ class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
     )
     live_reached: BoolProperty(
         name="Live Reached",
-        description="Whether the chain is live, and its tip on its target in the pose that is shown",
+        description="Whether the chain is live, and its tip on its target in the pose that is shown. "
+        "A single bone that aims has to point at it",
         get=is_on_target,
         options=HIDDEN,
     )
     live_distance: FloatProperty(
         name="Live Distance",
-        description="Distance from tip to target in the pose that is shown; -1 where the chain is not live",
+        description="Distance from tip to target in the pose that is shown. Of a single bone that aims, from "
+        "its tip to where it would point at the target. -1 where the chain is not live",
         get=distance_of,
         options=HIDDEN,
     )
@@ -192,6 +225,17 @@ class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
         type=IK2D_PG_place,
         **NOTE,
     )
+    owns_target: BoolProperty(
+        name="Own Target",
+        description="Whether the target was made with the chain, and goes with it",
+        default=False,
+        **NOTE,
+    )
+    before_added: StringProperty(
+        name="Before Added",
+        description="The limb's pose, and what was selected, before the chain was added",
+        **NOTE,
+    )
     solver: EnumProperty(
         name="Solver",
         description="Method that finds the pose",
@@ -225,11 +269,17 @@ class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
         set=_bend_to,
         options=HIDDEN,
     )
+    sides_from_rest: BoolProperty(
+        name="Sides from Rest",
+        description="Whether Positive is the side of the rest pose with every solver; not so before 1.1.0",
+        default=False,
+        **NOTE,
+    )
     turn_over: FloatProperty(
-        name="Flip Amount",
+        name="Bend to Other Side",
         description=(
-            "How far the chain is flipped to its other side: 0 not at all, 0.5 straight, 1 fully. Keys on it"
-            " make a slow flip"
+            "How far the knee or elbow goes over to the other side: 0 not at all, 0.5 straight, 1 all the"
+            " way. Keys on it make a slow flip"
         ),
         default=0.0,
         min=0.0,
@@ -295,12 +345,6 @@ class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
         description="Plane that the last solve or bake took where it is automatic",
         **NOTE,
     )
-    is_off_plane: BoolProperty(
-        name="Target Off Plane",
-        description="Whether the target left the chain's plane in the last solve or bake",
-        default=False,
-        **NOTE,
-    )
     accepted_off_plane: FloatProperty(
         name="Accepted Off Plane",
         description="How far the joints may be off one plane without a word, as a part of the chain's reach",
@@ -356,8 +400,8 @@ class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
         **SETTING,
     )
     influence: FloatProperty(
-        name="Influence",
-        description=("Blend between the bones' own keys (0) and the IK (1)"),
+        name="IK Blend",
+        description="How far the bones follow the IK: 0 is their own keys (FK), 1 the IK alone",
         default=1.0,
         min=0.0,
         max=1.0,
@@ -373,8 +417,8 @@ class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
                 'WORLD',
                 "Keep in World",
                 (
-                    "They keep the direction of the rest pose, so that a foot stays flat; the armature"
-                    " object and their own keys turn them"
+                    "They keep the direction of the rest pose, so that a foot stays flat, or the one to which"
+                    " you turned them; the armature object and their own keys turn them"
                 ),
             ),
             (
@@ -393,6 +437,14 @@ class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
     hand_offset: FloatVectorProperty(
         name="Hand Offset",
         description="Axes of the armature as the target object saw them when Follow Target was chosen",
+        size=9,
+        default=(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0),
+        precision=6,
+        **SETTING,
+    )
+    hand_turn: FloatVectorProperty(
+        name="Hand Turn",
+        description="How far the foot or hand was turned from its rest pose when Keep in World was chosen",
         size=9,
         default=(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0),
         precision=6,
@@ -453,8 +505,11 @@ class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
         **SETTING,
     )
     tolerance: FloatProperty(
-        name="Tolerance",
-        description="Distance from the target that counts as reached; 0 is a millionth of the chain's reach",
+        name="Reached Within",
+        description=(
+            "How near the tip has to be for its target to count as reached; 0 is automatic, a millionth of"
+            " the chain's length"
+        ),
         default=0.0,
         min=0.0,
         soft_max=0.1,

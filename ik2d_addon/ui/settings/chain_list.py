@@ -8,13 +8,14 @@ from bpy.types import Object, PropertyGroup
 
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import say
+from ...core.words import refusal
 from ...rig.chain.chain import chain_bones
 from ...rig.chain.native_state import controls_of
+from ...rig.chain.paths.follow import follow_list, refuse_stuck
 from .found_plane import find_plane
 
-# The radius of a target made for a chain, as a part of its last bone's length.
-TARGET_SIZE = 0.15
+# The arms of the cross that a target made for a chain is drawn as, as a part of its bones' mean length.
+TARGET_SIZE = 0.25
 
 # --- The list of chains: functions that scripts can call ---------------------
 
@@ -40,26 +41,57 @@ def add_chain(
     chain_bones(armature, tip, bone_count)
     settings = armature.ik2d
     chain = settings.chains.add()
-    chain.bone_count, chain.tip = bone_count, tip  # in this order the joints are made once
     chain.name = tip  # or the next free name
+    chain.bone_count, chain.tip = bone_count, tip  # in this order the joints are made once
     chain.target, chain.subtarget = target, subtarget
     settings.active_index = len(settings.chains) - 1
+    follow_list(armature)
     with suppress(IK2DError):  # bones of no size: the panel says so
         find_plane(chain, view)
     return chain
 
 
+def refuse_drop(armature: Object, index: int) -> None:
+    """Raise IK2DError where keys of other chains could not follow the removal of the chain at an index."""
+    follow_list(armature)
+    refuse_stuck(armature, [i for i in range(len(armature.ik2d.chains)) if i != index])
+
+
 def drop_chain(armature: Object, index: int) -> str:
-    """Remove only the list's chain at an index; return its name."""
+    """Remove only the list's chain at an index, with its keys and drivers; return its name.
+
+    Keys and drivers of the chains after it follow them. Raises IK2DError where some could not.
+    """
+    refuse_drop(armature, index)
     chains = armature.ik2d.chains
     name = str(chains[index].name)
     try:
         chains.remove(index)
     except TypeError as error:  # how Blender refuses it for an override
-        raise IK2DError(
-            say("Chain '{name}' comes from the linked library: disable it instead", name=name)
+        raise refusal(
+            "Chain '{name}' comes from the linked library: disable it instead", name=name
         ) from error
+    follow_list(armature)
     return name
+
+
+def move_in_list(armature: Object, index: int, new: int) -> None:
+    """Move the chain at an index of the list to a new one; its keys and drivers follow.
+
+    Raises IK2DError where some could not.
+    """
+    follow_list(armature)
+    chains = armature.ik2d.chains
+    order = [i for i in range(len(chains)) if i != index]
+    refuse_stuck(armature, [*order[:new], index, *order[new:]])
+    try:
+        chains.move(index, new)
+    except TypeError as error:  # as above
+        name = str(chains[index].name)
+        raise refusal(
+            "Chain '{name}' comes from the linked library: it stays in its place in the list", name=name
+        ) from error
+    follow_list(armature)
 
 
 def flip(chain: PropertyGroup) -> None:
@@ -73,18 +105,21 @@ def flip(chain: PropertyGroup) -> None:
     chain.id_data.update_tag()  # the viewport may show it
 
 
-def add_target(armature: Object, tip: str, role: str = "Target") -> Object:
+def add_target(armature: Object, tip: str, role: str = "Target", bone_count: int = 2) -> Object:
     """Add an empty at the tail of a bone, as the bone is posed now, for a chain to follow.
 
     It is in the first of the armature's collections that is not linked, else in the scene's. role: what it
-    is to the chain, for its name.
+    is to the chain, for its name. bone_count: the chain's bones, which tell how large it is drawn.
     """
     collections = [one for one in armature.users_collection if one.is_editable]
     bone = armature.pose.bones[tip]
     target = bpy.data.objects.new(f"{tip} {role}", None)
     (collections or [bpy.context.scene.collection])[0].objects.link(target)
     target.location = armature.matrix_world @ bone.tail
-    target.empty_display_type = 'SPHERE'
+    target.empty_display_type = 'PLAIN_AXES'
+    target.show_in_front = True  # flat parts would hide it
+    bones = [bone, *bone.parent_recursive][: bone_count or None]
     scale = sum(abs(value) for value in armature.matrix_world.to_scale()) / 3.0
-    target.empty_display_size = max(TARGET_SIZE * bone.length * scale, 1e-6)
+    length = sum(one.length for one in bones) / len(bones)
+    target.empty_display_size = max(TARGET_SIZE * length * scale, 1e-6)
     return target

@@ -30,6 +30,8 @@ def _contact(name: str, description: str) -> BoolProperty:
 class IK2D_PG_foot(PropertyGroup):
     """A foot whose control is the chain's target: how it rolls, and the ground under it."""
 
+    __slots__ = ()
+
     is_added: BoolProperty(
         name="Foot",
         description="Whether the chain's target is the control of a foot, rather than of the tip",

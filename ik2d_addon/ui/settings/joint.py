@@ -50,6 +50,8 @@ def _ordered(moved: str, other: str, sign: float) -> dict[str, Any]:
 class IK2D_PG_place(PropertyGroup):
     """Where a bone stood in the rest pose when it last had the name that is stored beside this."""
 
+    __slots__ = ()
+
     head: FloatVectorProperty(name="Head", description="Head of the bone, in rest", **NOTE)
     tail: FloatVectorProperty(name="Tail", description="Tail of the bone, in rest", **NOTE)
     parent: StringProperty(name="Parent", description="Parent of the bone", **NOTE)
@@ -65,6 +67,8 @@ class IK2D_PG_place(PropertyGroup):
 class IK2D_PG_joint(PropertyGroup):
     """The settings of the joint at one bone's head."""
 
+    __slots__ = ()
+
     name: StringProperty(name="Bone", description="Bone that turns about this joint, its head", **STORED)
     use_limit: BoolProperty(
         name="Limit",
@@ -74,7 +78,8 @@ class IK2D_PG_joint(PropertyGroup):
     )
     limit_min: FloatProperty(
         name="Min",
-        description="Smallest angle, relative to the rest pose and positive towards the Positive bend",
+        description="Smallest angle, relative to the rest pose. In Automatic, positive bends further; in "
+        "other planes it turns about their normal",
         default=-pi,
         min=-4.0 * pi,
         max=4.0 * pi,
@@ -85,7 +90,8 @@ class IK2D_PG_joint(PropertyGroup):
     )
     limit_max: FloatProperty(
         name="Max",
-        description="Largest angle, relative to the rest pose and positive towards the Positive bend",
+        description="Largest angle, relative to the rest pose. In Automatic, positive bends further; in "
+        "other planes it turns about their normal",
         default=pi,
         min=-4.0 * pi,
         max=4.0 * pi,
@@ -95,8 +101,8 @@ class IK2D_PG_joint(PropertyGroup):
         **_ordered("limit_max", "limit_min", -1.0),
     )
     weight: FloatProperty(
-        name="Weight",
-        description="How much this joint turns compared with others; 0 is stiff",
+        name="Flexibility",
+        description="How easily this joint bends compared with the others; 0 keeps it stiff",
         default=1.0,
         min=0.0,
         max=1.0,

@@ -3,6 +3,7 @@
 
 from ...core import IK2DError
 from ...rig.chain.chain import chain_bones
+from ...rig.chain.paths.follow import follow_joints_list, follow_list
 from ...rig.chain.renames import follow_joints
 from .joint import IK2D_PG_joint, IK2D_PG_place
 
@@ -33,10 +34,12 @@ def sync_joints(chain) -> None:
     kept in `chain.dormant`. A chain with no such bones keeps all joints, so that a typing error loses none;
     so does a chain from a linked library.
     """
+    follow_list(chain.id_data)
     follow_joints(chain)
     wanted = joints_wanted(chain)
     if not wanted or wanted == [joint.name for joint in chain.joints]:
         return
+    before = chain.joints.keys()
     kept = {joint.name: _kept(joint) for joint in [*chain.dormant, *chain.joints]}
     chain.joints.clear()  # not those of a library, which an override cannot remove
     for name in joints_missing(chain):
@@ -45,6 +48,7 @@ def sync_joints(chain) -> None:
     for name, values in kept.items():
         if values and name not in chain.joints and name not in chain.dormant:
             _add_joint(chain.dormant, name, values)
+    follow_joints_list(chain, before)
     follow_joints(chain)
 
 

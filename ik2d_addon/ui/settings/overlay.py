@@ -47,6 +47,8 @@ def _color(name: str, description: str, default: tuple[float, float, float]):
 class IK2D_PG_overlay(PropertyGroup):
     """The overlay's settings. The colours are told apart with all common kinds of sight."""
 
+    __slots__ = ()
+
     show: _part(
         "Show IK 2D", "Draw the active chain's plane, reach, limits and target over the viewport", False
     )

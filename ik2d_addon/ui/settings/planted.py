@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stored state of planted feet: the motion that they had before."""
+"""Stored state of planted feet, besides the keys that were replaced (`rig/animation/kept`)."""
 
 from bpy.props import CollectionProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import Object, PropertyGroup
@@ -8,7 +8,9 @@ from .joint import GROWING, HIDDEN, NOTE
 
 
 class IK2D_PG_planted_channel(PropertyGroup):
-    """A channel as it was before its chain was planted."""
+    """A channel as it was before its chain was planted by 1.0.0; now only read."""
+
+    __slots__ = ()
 
     owner: PointerProperty(name="Owner", description="Object that has the channel", type=Object, **NOTE)
     path: StringProperty(
@@ -19,13 +21,28 @@ class IK2D_PG_planted_channel(PropertyGroup):
     curve: StringProperty(name="Curve", description="Its F-Curve, as JSON; empty without one", **NOTE)
 
 
+class IK2D_PG_planted_setting(PropertyGroup):
+    """A setting of a chain that was changed when it was planted."""
+
+    __slots__ = ()
+
+    name: StringProperty(name="Name", description="Name of the setting", **NOTE)
+    before: StringProperty(name="Before", description="Its value before", **NOTE)
+    after: StringProperty(name="After", description="The value that it was set to", **NOTE)
+
+
 class IK2D_PG_planted(PropertyGroup):
-    """The motion of a chain before it was planted; no channels where it is not."""
+    """The changes to a chain that was planted, besides keys."""
+
+    __slots__ = ()
 
     channels: CollectionProperty(
         name="Channels", type=IK2D_PG_planted_channel, override=GROWING, options=HIDDEN
     )
+    settings: CollectionProperty(
+        name="Settings", type=IK2D_PG_planted_setting, override=GROWING, options=HIDDEN
+    )
     pole: PointerProperty(name="Pole", description="Empty that was made for it", type=Object, **NOTE)
 
 
-classes = (IK2D_PG_planted_channel, IK2D_PG_planted)
+classes = (IK2D_PG_planted_channel, IK2D_PG_planted_setting, IK2D_PG_planted)

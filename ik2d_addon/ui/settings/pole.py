@@ -1,27 +1,65 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The stored settings of a chain whose plane follows its target or a pole, and of one bone that aims."""
 
+from contextlib import suppress
 from math import pi
 
 import bpy
-from bpy.props import BoolProperty, FloatProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, PointerProperty, StringProperty
 
+from ...core import IK2DError
+from ...core.swing import POLE
 from ...live.registry import RIGS
+from ...rig.chain.chain import chain_bones
 from ...rig.chain.renames import remember
+from ...rig.pose.pole_angle import angle_of_pose
 from .joint import NOTE, SETTING, STORED, IK2D_PG_place
 
 
 def _pole_changed(chain, _context):
-    """Store the pole's bone, to find it again when it is renamed."""
+    """Keep the pose, and store the pole's bone, to find it again when it is renamed."""
     RIGS.mark()
+    if not _is_renamed(chain):
+        keep_posed(chain)
     chain.property_unset("pole_place")
     if chain.pole_subtarget and chain.pole is not None and chain.pole.type == 'ARMATURE':
         remember(chain.pole_place, chain.pole.data, chain.pole_subtarget)
 
 
-class PoleSettings:
-    """The settings of a chain's pole, and of the distance that one bone keeps to its target."""
+def _is_renamed(chain) -> bool:
+    """Return whether the pole's bone is the one that was stored, by another name."""
+    place, bones = chain.pole_place, getattr(getattr(chain.pole, "data", None), "bones", None)
+    bone = bones.get(chain.pole_subtarget) if bones and chain.pole_subtarget else None
+    return bone is not None and place.index >= 0 and tuple(place.head) == tuple(bone.head_local)
 
+
+def keep_posed(chain) -> None:
+    """Set the angle at which a chain that has a pole keeps the pose that is shown, if there is one."""
+    if chain.plane != POLE or chain.pole is None:
+        return
+    with suppress(IK2DError):  # the panel says what its bones lack
+        bones = chain_bones(chain.id_data, chain.tip, chain.bone_count, chain.name)
+        angle = angle_of_pose(chain, bones)
+        if angle is not None:
+            chain.pole_angle = angle
+
+
+class PoleSettings:
+    """The settings of a plane that swings, of a pole, and of one bone's distance to its target."""
+
+    __slots__ = ()
+
+    swing_normal: FloatVectorProperty(
+        name="Swing Normal",
+        description=(
+            "Direction that the normal of a plane that swings stays nearest to, in the armature's space at"
+            " rest; Normal is then that of the plane at rest. All 0: both are the rest pose's"
+        ),
+        default=(0.0, 0.0, 0.0),
+        size=3,
+        subtype='XYZ',
+        **SETTING,
+    )
     pole: PointerProperty(
         name="Pole",
         description="Object that the knee or elbow points at",
@@ -53,8 +91,8 @@ class PoleSettings:
         **SETTING,
     )
     aim_distance: BoolProperty(
-        name="Distance Counts",
-        description="Whether the tip of a single bone has to be on its target, rather than point at it",
+        name="Reach the Target",
+        description="Off, a single bone only points at its target; on, its tip has to be there",
         default=False,
         **SETTING,
     )

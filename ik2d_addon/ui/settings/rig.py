@@ -16,7 +16,7 @@ from bpy.props import (
 from bpy.types import PropertyGroup
 
 from ..registration import register_classes, unregister_classes
-from . import adopted, planted
+from . import action, adopted, planted
 from .chain import IK2D_PG_ccd_walk, IK2D_PG_chain
 from .foot import IK2D_PG_foot
 from .joint import GROWING, NOTE, STORED, IK2D_PG_joint, IK2D_PG_place
@@ -47,7 +47,19 @@ def _own_range_changed(settings, context):
 class IK2D_PG_settings(PropertyGroup):
     """All that IK 2D stores on an armature object."""
 
+    __slots__ = ()
+
     chains: CollectionProperty(name="Chains", type=IK2D_PG_chain, override=GROWING, options=set())
+    chain_order: StringProperty(
+        name="Chain Order",
+        description="List of chains to which the data paths of keys and drivers belong, as JSON",
+        **NOTE,
+    )
+    paths_left: StringProperty(
+        name="Paths Left",
+        description="Keys that could not follow their chains when the list last changed, in words",
+        **NOTE,
+    )
     active_index: IntProperty(
         name="Active Chain",
         description="Chain whose settings are shown",
@@ -137,16 +149,21 @@ class IK2D_PG_settings(PropertyGroup):
             (
                 'SAMPLE',
                 "Sample",
-                "Work out every frame and half-way time from the keys, and have Blender show a few; about"
-                " fifty where more than keys turns the bones",
+                "Measure every frame, and half-way to the next: from the keys where these alone turn bones,"
+                " and by Blender elsewhere",
             ),
-            ('ALL', "All Frames", "Have Blender show every frame, and half-way to the next"),
+            ('ALL', "All Frames", "Have Blender show every frame, and the time half-way to the next"),
             ('NONE', "Off", "Measure nothing; the result is as solved"),
         ),
         default='SAMPLE',
         **STORED,
     )
     last_bake: StringProperty(name="Last Bake", description="Result of the last bake", **NOTE)
+    last_bake_lines: StringProperty(
+        name="Last Bake in Short",
+        description="That result in one line, in fewer and fewer words",
+        **NOTE,
+    )
     last_bake_alert: BoolProperty(
         name="Last Bake Alert",
         description="Whether the last bake missed a target or gave a warning",
@@ -159,6 +176,11 @@ class IK2D_PG_settings(PropertyGroup):
         **NOTE,
     )
     last_solve: StringProperty(name="Last Solve", description="Result of the last solve", **NOTE)
+    last_solve_lines: StringProperty(
+        name="Last Solve in Short",
+        description="That result in one line, in fewer and fewer words",
+        **NOTE,
+    )
     last_solve_alert: BoolProperty(
         name="Last Solve Alert",
         description="Whether the last solve missed a target or gave a warning",
@@ -172,6 +194,7 @@ class IK2D_PG_settings(PropertyGroup):
 
 classes = (
     IK2D_PG_place,
+    *action.classes,
     *adopted.classes,
     *planted.classes,
     IK2D_PG_joint,
@@ -187,9 +210,11 @@ def register() -> None:
         register_classes(classes)
         undo.callback(unregister_classes, classes)
         bpy.types.Object.ik2d = PointerProperty(name="IK 2D", type=IK2D_PG_settings, **STORED)
+        bpy.types.Action.ik2d = PointerProperty(name="IK 2D", type=action.IK2D_PG_action, options=set())
         undo.pop_all()
 
 
 def unregister() -> None:
+    del bpy.types.Action.ik2d
     del bpy.types.Object.ik2d
     unregister_classes(classes)

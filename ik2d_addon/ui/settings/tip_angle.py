@@ -11,6 +11,8 @@ from .joint import SETTING
 class TipAngleSettings:
     """The settings of a chain that give its last bone an angle."""
 
+    __slots__ = ()
+
     tip_rotation: EnumProperty(
         name="Last Bone's Angle",
         description="Angle of the last bone, such as a bucket, a foot or a gripper",

@@ -108,15 +108,13 @@ def test_a_chain_that_reached_says_so():
 
 def test_a_little_between_the_frames_is_told_where_it_is_more_than_the_tolerance():
     assert strayed(1e-3).sentence() == "4 frames, target reached on all"
-    assert (
-        strayed(2e-3).sentence() == "4 frames, target reached on all, up to 2 mm off half-way between frames"
-    )
+    assert strayed(2e-3).sentence() == "4 frames, target reached on all, up to 2 mm off between frames"
     assert (strayed(1e-3).max_error_from, strayed(2e-3).max_error_from) == ("", "half-way between frames")
 
 
 def test_doubts_are_told_where_no_frame_missed():
     assert strayed(0.5).sentence() == (
-        "4 frames, target reached on the frames, but up to 50 cm off half-way between two (frame 11.5)"
+        "4 frames, target reached on the frames, but up to 50 cm off between them (frame 11.5)"
     )
     assert strayed(0.5, 1234567.0).doubt_words().endswith("(frame 1.23457e+06)")
     sparse = chain(2, verified='NONE', keyed=np.array([True, False]))
@@ -147,7 +145,7 @@ def test_a_chain_that_missed_says_how(statuses, how):
         ({"off_plane": 0.4, "residual": 0.3, "distance": 0.5}, "off the plane"),
         ({"off_plane": 0.4, "residual": 0.4, "distance": 0.5}, "off the plane"),
         ({"off_plane": 0.3, "residual": 0.4, "distance": 0.5, "status": EASED}, "held back by softness"),
-        ({"residual": 0.4, "distance": 0.5, "blended": True}, "held back by influence"),
+        ({"residual": 0.4, "distance": 0.5, "influence": 0.5}, "held back by IK Blend"),
         # As solved it is no more than half of what it is off.
         ({"residual": 0.25, "distance": 0.25, "status": EASED}, "held back by softness"),
         ({"residual": 0.24, "distance": 0.24}, "moved by something other than the keys"),
@@ -189,7 +187,7 @@ def test_what_strays_further_between_the_frames_is_added():
     assert (
         missed(TOO_FAR, distance=[0.1], **between)
         .sentence()
-        .endswith("worst by 10 cm at frame 11, and by 25 cm half-way between two")
+        .endswith("worst by 10 cm at frame 11, and by 25 cm between frames")
     )
     for distance in (0.25, 0.3):
         assert missed(TOO_FAR, distance=[distance], **between).sentence().endswith("at frame 11")
@@ -251,6 +249,7 @@ def test_the_dictionary_holds_every_number():
         "max_error_frame": 12.0,
         "max_error_from": "stopped by limits",
         "plays_back_worse_by": 0.5,
+        "fk_frames": 0,
         "forced": [],
         "warnings": ["look"],
         "frames": [11, 12],
@@ -338,3 +337,63 @@ def test_tip_on_its_target_whose_last_bone_is_off_its_angle_is_no_miss():
     assert report.to_dict()["status"] == ["REACHED", "ANGLE", "ANGLE", "REACHED"]
     assert report.to_dict()["angle_error"] == [0.0, 0.1, 0.2, 0.0]
     assert [row["angle_error_degrees"] for row in report.rows()] == pytest.approx([0, 5.72958, 11.45916, 0])
+
+
+# --- FK frames ------------------------------------------------------------------------------------
+
+
+def switched(*influence, **changes) -> ChainReport:
+    """Return a chain that is off its target by 10 cm, 20 cm and so on where its IK Blend is below 1."""
+    blend = np.array(influence)
+    off = np.where(blend < 1.0, 0.1 * np.arange(1, len(blend) + 1), 0.0)
+    fields = {"influence": blend, "residual": off, "distance": off, **changes}
+    return chain(len(blend), **fields)
+
+
+def test_fk_frames_are_counted_apart_and_miss_nothing():
+    one = switched(1.0, 1.0, 0.0, 0.0)
+    assert one.fk.tolist() == [False, False, True, True] and one.fk_frames == 2 and not one.is_off
+    assert one.reached and not one.misses and not one.missed.any()
+    assert (one.max_error, one.max_residual, one.worst_frame, one.max_error_from) == (0.0, 0.0, 11, "")
+    assert one.sentence() == "2 of 4 frames are FK, target reached on all others"
+    assert switched(0.0, 1.0).sentence() == "1 of 2 frames is FK, target reached on all others"
+    told = json.loads(json.dumps(one.to_dict(), allow_nan=False))
+    assert told["fk_frames"] == 2 and told["fk"] == [False, False, True, True] and told["reached"]
+    assert [row["fk"] for row in one.rows()] == told["fk"] and "fk" not in next(chain().rows())
+
+
+def test_a_miss_beside_fk_frames_is_told_with_them():
+    one = switched(1.0, 0.5, 0.0)
+    assert one.missed.tolist() == [False, True, False] and (one.max_error, one.worst_frame) == (0.2, 12)
+    assert one.sentence() == (
+        "1 of 3 frames held back by IK Blend, worst by 20 cm at frame 12; 1 of 3 frames is FK"
+    )
+
+
+def test_between_frames_the_gaps_next_to_fk_frames_do_not_count():
+    times, far = np.array([11.25, 12.5, 13.75]), np.array([0.25, 0.5, 0.75])
+    off = {"between_times": times, "between": far}
+    counted = switched(1.0, 1.0, 0.0, 0.0, **off)
+    assert (counted.max_between, counted.max_error_frame) == (0.25, 11.25) and counted.strays
+    assert counted.sentence() == (
+        "4 frames, target reached on the frames, but up to 25 cm off between them (frame 11.25);"
+        " 2 of 4 frames are FK"
+    )
+    assert (switched(0.0, 0.0, 1.0, 1.0, **off).max_error_frame) == 13.75
+    assert switched(1.0, 0.0, 1.0, 0.0, **off).reached
+    assert counted.to_dict()["played_back_between"] == [[11.25, 0.25], [12.5, 0.5], [13.75, 0.75]]
+
+
+def test_a_chain_that_is_fk_on_all_frames_has_not_reached_its_target():
+    for count, frames in ((1, "1 frame"), (3, "3 frames")):
+        one = switched(*[0.0] * count)
+        assert one.is_off and not one.reached and not one.misses and not one.missed.any()
+        assert (one.max_error, one.max_error_frame, one.max_error_from) == (0.0, 11.0, "")
+        assert one.sentence() == f"{frames} FK, as IK Blend is 0: raise it, or disable the chain"
+        json.dumps(one.to_dict(), allow_nan=False)
+
+
+def test_a_foot_is_not_lifted_on_fk_frames():
+    off = {"lifted": np.array([0.0, 0.02, 0.5]), "ground": "Floor"}
+    assert "lifted above 'Floor' by up to 2 cm on 1 frame, at frame 12" in switched(1, 1, 0, **off).sentence()
+    assert "lifted" not in switched(1, 0, 0, **off).sentence()

@@ -3,7 +3,7 @@
 
 import bpy
 
-from ik2d_addon.bake.lengths import Units, length_text
+from ik2d_addon.bake.lengths import Units, length_text, rough_length
 
 
 def test_lengths_are_in_the_scenes_units():
@@ -31,3 +31,17 @@ def test_lengths_are_scaled_as_blender_scales_them():
     assert length_text(3e-7, Units.of(scene)) == "3 nm"
     scene.unit_settings.system = 'NONE'  # Blender units as they are
     assert length_text(0.12, Units.of(scene)) == "0.12 units"
+
+
+def test_rough_lengths_are_those_that_people_use():
+    metric = Units('METRIC')
+    assert [rough_length(length, metric) for length in (2.67e-7, 2.67e-4, 0.012345, 1.234)] == [
+        "less than 0.01 mm",
+        "0.27 mm",
+        "1.2 cm",
+        "1.2 m",
+    ]
+    assert rough_length(0.0, metric) == "less than 0.01 mm"
+    assert rough_length(2.67e-4, Units('METRIC', 0.001)) == "less than 0.01 mm"
+    assert rough_length(0.0, Units('IMPERIAL')) == "less than 1 thou"
+    assert rough_length(0.1234, Units('NONE')) == "0.12 units"

@@ -35,11 +35,9 @@ def test_a_chain_that_missed_goes_before_one_that_strays_between_the_frames():
     assert (
         report(strayed(0.3), far, chain())
         .sentence()
-        .endswith(
-            "; target reached on the frames, but up to 50 cm off half-way between two (frame 11.5) of 'arm'"
-        )
+        .endswith("; target reached on the frames, but up to 50 cm off between them (frame 11.5) of 'arm'")
     )
-    assert report(far).sentence().endswith(" half-way between two (frame 11.5)")
+    assert report(far).sentence().endswith(" off between them (frame 11.5)")
 
 
 def test_the_hands_that_are_furthest_off_are_told():
@@ -58,7 +56,7 @@ def test_what_is_not_certain_is_said_of_all():
     assert report(*unknown).sentence().endswith("; every target reached as solved, not verified")
     for chains in ((strayed(2e-3), strayed(1.5e-3)), (strayed(1.5e-3), strayed(2e-3))):
         assert report(*chains).sentence() == (
-            "Baked 4 frames on 2 chains; every target reached, up to 2 mm off half-way between frames"
+            "Baked 4 frames on 2 chains; every target reached, up to 2 mm off between frames"
         )
 
 
@@ -122,6 +120,7 @@ def test_the_bakes_dictionary_holds_its_chains():
         "sampled": "only what the chains need",
         "warnings": ["rig"],
         "left_out": [],
+        "replaced_keys": 0,
         "chains": [one.to_dict()],
     }
     assert report(left_out=("a",)).to_dict()["left_out"] == ["a"]
@@ -129,3 +128,40 @@ def test_the_bakes_dictionary_holds_its_chains():
     assert report(one, full_scene="because").to_dict()["sampled"] == "the full scene: because"
     sampled = report(one, stepped="'Target'").to_dict()["sampled"]
     assert sampled == "by stepping: 'Target' was elsewhere than its F-Curves say"
+
+
+def test_fk_frames_are_told_after_the_outcome():
+    part, other = chain(influence=np.array([1.0, 1.0, 1.0, 0.0])), chain(name="arm")
+    fk = chain(name="arm", influence=np.array([0.0, 0.0, 1.0, 1.0]), distance=np.array([0.9, 0.9, 0.0, 0.0]))
+    assert report(part).is_good and report(part, fk).is_good
+    assert report(part).sentence() == "Baked 4 frames on 1 chain; every target reached; 1 of 4 frames is FK"
+    assert report(fk, chain()).sentence() == (
+        "Baked 4 frames on 2 chains; every target reached; 2 of 4 frames of 'arm' are FK"
+    )
+    assert report(fk, part).sentence().endswith("; every target reached; 2 chains FK on up to 2 frames")
+    assert report(other, fk).max_error == 0.0
+    off = missed(TOO_FAR, REACHED, REACHED, REACHED, name="leg")
+    assert report(off, fk).sentence().endswith("at frame 11 of 'leg'; 2 of 4 frames of 'arm' are FK")
+
+
+def test_a_chain_that_is_fk_on_all_frames_is_no_good_result():
+    off = chain(name="arm", influence=np.zeros(4), distance=np.full(4, 0.9), residual=np.full(4, 0.9))
+    told = report(chain(), off)
+    assert not told.all_reached and not told.is_good and told.max_error == told.max_residual == 0.0
+    assert told.sentence() == (
+        "Baked 4 frames on 2 chains; 4 frames of 'arm' FK, as IK Blend is 0: raise it, or disable the chain"
+    )
+    assert told.lines()[0] == "Baked 4 frames, 2 chains: 1 chain FK on all frames"
+
+
+def test_the_line_of_the_panel_tells_fk_frames_where_they_fit():
+    part = chain(influence=np.array([0.0, 1.0, 1.0, 0.0]))
+    assert report(part).lines()[:2] == (
+        "Baked 4 frames: all on target; FK on 2 frames",
+        "Baked 4 frames: all on target",
+    )
+    warned = report(chain(influence=np.array([0.0, 1.0, 1.0, 1.0]), warnings=("look",)), part)
+    assert warned.lines()[:2] == (
+        "Baked 4 frames, 2 chains: all on target; 1 warning; FK on 2 frames",
+        "Baked 4 frames, 2 chains: all on target; 1 warning",
+    )

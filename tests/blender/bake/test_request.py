@@ -220,8 +220,8 @@ def test_a_chain_whose_inputs_are_missing_is_left_out():
     gone = bpy.data.objects.new("Gone", None)
     armature.ik2d.chains["body"].target = gone
     taken, (fault,) = names(armature, None)
-    assert taken == ["shin"] and "its target 'Gone' was deleted" in fault
-    with pytest.raises(IK2DError, match="its target 'Gone' was deleted"):
+    assert taken == ["shin"] and "its target 'Gone' is in no scene: it was deleted" in fault
+    with pytest.raises(IK2DError, match="its target 'Gone' is in no scene: it was deleted"):
         names(armature, ["body"])
 
 

@@ -74,7 +74,7 @@ def keyed(frames=4, chain=None, rotations=(), **changes):
         "joints_off_plane": 0.0,
         "uneven_scale": "",
     }
-    return KeyedChain(SolvedChain(**{**fields, **changes}), list(rotations), np.empty(0, np.intp))
+    return KeyedChain(SolvedChain(**{**fields, **changes}), list(rotations))
 
 
 def told(*chains, plan=None, played=None, verified='SAMPLE', **settings):

@@ -9,7 +9,7 @@ from ik2d_addon.core import Chain, Status, forward, solve_ccd, solve_ccd_path, s
 from ik2d_addon.core.ccd import free
 from ik2d_addon.core.ccd.correction import corrected
 from ik2d_addon.core.ccd.shapes import nearest_turns
-from ik2d_addon.core.ccd.sweep import Bones, sweep
+from ik2d_addon.core.ccd.sweep import CcdBones, sweep
 
 BONES = (1, 2, 3, 4, 5, 7, 10, 20, 50, 100, 200)
 
@@ -167,7 +167,7 @@ def test_zero_length_chains_give_finite_angles():
 
 @pytest.mark.parametrize(("error", "swept"), [(0.2, False), (0.249, False), (0.251, True), (0.6, True)])
 def test_sweeps_shape_the_pose_only_where_the_target_is_a_quarter_of_the_reach_away(error, swept):
-    bones, start = Bones.of(Chain([2.0, 1.5, 1.0])), [0.3, 0.5, 0.4]
+    bones, start = CcdBones.of(Chain([2.0, 1.5, 1.0])), [0.3, 0.5, 0.4]
     tip = forward(Chain(bones.lengths), start)[-1]
     target = tip * (1.0 - error / np.hypot(*tip))
     shaped = start
@@ -220,7 +220,7 @@ def nearly_on_a_line(seed):
 def test_near_a_line_a_small_move_of_the_target_gives_a_small_largest_turn(seed):
     """The least turns of all would have one joint do most of it."""
     chain, start, target = nearly_on_a_line(seed)
-    bones = Bones.of(chain)
+    bones = CcdBones.of(chain)
     least, _, _ = corrected(bones.lengths, bones.weights, start.tolist(), tuple(target.tolist()), 5e-7, 60)
     solution = solve_ccd(chain, target, start=start)
     assert solution.status == Status.REACHED
@@ -235,7 +235,7 @@ def test_sharing_never_makes_the_largest_turn_larger_and_keeps_the_target():
     tried = 0
     for seed in range(800):
         chain, start, target = nearly_on_a_line(seed)
-        bones, point = Bones.of(chain), tuple(target.tolist())
+        bones, point = CcdBones.of(chain), tuple(target.tolist())
         angles, error, _ = corrected(bones.lengths, bones.weights, start.tolist(), point, 5e-7, 60)
         if error > 5e-7 or free.largest_turn(start, angles) < 0.05:
             continue
@@ -249,7 +249,7 @@ def test_sharing_never_makes_the_largest_turn_larger_and_keeps_the_target():
 def test_sharing_makes_joints_less_willing_by_how_much_they_turned():
     """One round by the formula: w / (1 + (turn / 0.12)^2), the greatest of them 1."""
     chain, start, target = nearly_on_a_line(12375)
-    bones, point = Bones.of(chain), tuple(target.tolist())
+    bones, point = CcdBones.of(chain), tuple(target.tolist())
     angles, _, _ = corrected(bones.lengths, bones.weights, start.tolist(), point, 5e-7, 60)
     weights = 1.0 / (1.0 + (np.subtract(angles, start) / 0.12) ** 2)
     weights = (weights / weights.max()).tolist()
@@ -290,6 +290,6 @@ def test_no_joint_of_a_bent_chain_winds_up(n):
 
 
 def test_joints_share_a_sweep_and_the_root_turns_as_far_as_ccd_has_it():
-    bones = Bones.of(Chain([1.0, 1.0, 1.0, 1.0], weights=[0.5, 1.0, 0.0, 0.5]))
+    bones = CcdBones.of(Chain([1.0, 1.0, 1.0, 1.0], weights=[0.5, 1.0, 0.0, 0.5]))
     assert bones.sharing.weights == [0.5, 0.25, 0.0, 0.125]
     assert (bones.sharing.lengths, bones.sharing.low) == (bones.lengths, bones.low)

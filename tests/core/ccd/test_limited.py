@@ -7,8 +7,8 @@ from chains import drained
 
 from ik2d_addon.core import Chain, Status, forward, reachable, solve_ccd, solve_ccd_path, solve_two_bone
 from ik2d_addon.core.ccd import limited
-from ik2d_addon.core.ccd.limited import Pose, cut
-from ik2d_addon.core.ccd.sweep import Bones
+from ik2d_addon.core.ccd.limited import TriedPose, cut
+from ik2d_addon.core.ccd.sweep import CcdBones
 
 SIXTY = np.radians(60.0)
 
@@ -95,7 +95,7 @@ def test_after_a_target_out_of_reach_the_region_is_asked_before_corrections(monk
 
 @pytest.mark.parametrize("asks_first", (False, True))
 def test_the_order_of_questions_changes_no_answer(asks_first):
-    bones = Bones([0.25] * 4, [1.0] * 4, [-0.5] * 4, [0.8] * 4)
+    bones = CcdBones([0.25] * 4, [1.0] * 4, [-0.5] * 4, [0.8] * 4)
     for x, y in ((0.7, 0.4), (-0.5, 0.1), (0.9, 0.42), (1.5, 0.0), (0.0, 0.0), (2.0, 9.0)):
         usual = drained(limited.limited_steps(bones, [0.1] * 4, x, y, 1.0, 1e-6, 60))
         other = drained(limited.limited_steps(bones, [0.1] * 4, x, y, 1.0, 1e-6, 60, asks_first=asks_first))
@@ -107,7 +107,7 @@ def test_a_pose_from_the_region_is_blended_with_the_start():
     n = 20
     rng = np.random.default_rng(5)
     low, high = [-1.0] * n, [1.0] * n
-    bones = Bones([1.0 / n] * n, [1.0] * n, low, high)
+    bones = CcdBones([1.0 / n] * n, [1.0] * n, low, high)
     nearer = 0
     for _ in range(30):
         start, exact = rng.uniform(-0.2, 0.2, n), rng.uniform(-1.0, 1.0, n)
@@ -235,8 +235,8 @@ def test_a_target_behind_the_chain_gets_the_nearest_pose_from_the_other_side_too
 
 
 def test_a_pose_knows_its_arms_and_its_error():
-    bones = Bones([0.5, 0.5], [1.0] * 2, [-9.0] * 2, [9.0] * 2)
-    pose = Pose.of(bones, [0.0, np.pi / 2.0], 1.5, 2.5)
+    bones = CcdBones([0.5, 0.5], [1.0] * 2, [-9.0] * 2, [9.0] * 2)
+    pose = TriedPose.of(bones, [0.0, np.pi / 2.0], 1.5, 2.5)
     assert pose.angles == [0.0, np.pi / 2.0]
     assert np.allclose(pose.arms, [[0.0, 0.5], [0.5, 0.5]], rtol=0.0, atol=1e-15)
     assert (pose.error_x, pose.error_y) == pytest.approx((1.0, 2.0))
@@ -244,7 +244,7 @@ def test_a_pose_knows_its_arms_and_its_error():
 
 
 def test_angles_are_cut_off_at_the_limits():
-    bones = Bones([0.25] * 4, [1.0] * 4, [-1.0, 0.5, -np.inf, -np.inf], [1.0, 0.6, 0.0, np.inf])
+    bones = CcdBones([0.25] * 4, [1.0] * 4, [-1.0, 0.5, -np.inf, -np.inf], [1.0, 0.6, 0.0, np.inf])
     assert cut(bones, [5.0, -5.0, -5.0, 9.0]) == [1.0, 0.5, -5.0, 9.0]
     assert cut(bones, [-5.0, 5.0, 5.0, -9.0]) == [-1.0, 0.6, 0.0, -9.0]
 
@@ -272,11 +272,11 @@ def test_a_correction_leaves_out_the_joints_that_a_limit_holds():
         angles = rng.uniform(0.2, 0.9, 5)
         low, high = angles - rng.choice([0.0, 0.5], 5), angles + rng.choice([0.0, 0.5], 5)
         weights = rng.uniform(0.3, 1.0, 5)
-        bones = Bones([0.2] * 5, weights.tolist(), low.tolist(), high.tolist())
+        bones = CcdBones([0.2] * 5, weights.tolist(), low.tolist(), high.tolist())
         tip = forward(Chain([0.2] * 5), angles)[-1]
         error = rng.normal(0.0, 1e-5, 2)
         turns = np.array(
-            limited._turns_within(bones, Pose.of(bones, angles.tolist(), *(tip + error).tolist()))
+            limited._turns_within(bones, TriedPose.of(bones, angles.tolist(), *(tip + error).tolist()))
         )
         assert bones.weights == weights.tolist()  # not modified
         assert not ((turns > 0.0) & (angles >= high)).any()
@@ -370,7 +370,7 @@ def test_of_equal_rotations_within_the_limits_the_numbers_are_those_near_the_sta
         low, width = rng.uniform(-10.0, 10.0, 3), rng.choice([0.5, 4.0, 9.0, 30.0, np.inf], 3)
         high = low + width
         low = np.where((width == np.inf) & (rng.random(3) < 0.5), -np.inf, low)
-        bones = Bones([0.3, 0.3, 0.4], [1.0] * 3, low.tolist(), high.tolist())
+        bones = CcdBones([0.3, 0.3, 0.4], [1.0] * 3, low.tolist(), high.tolist())
         angles, start = (np.clip(rng.uniform(-30.0, 30.0, 3), low, high) for _ in range(2))
         found = limited.near_numbers(bones, angles.tolist(), start.tolist())
         for number, angle, begin, least, most in zip(found, angles, start, low, high, strict=True):
@@ -401,7 +401,7 @@ def test_off_the_annulus_the_nearest_pose_is_the_formulas_where_the_limits_allow
 
 
 def test_of_a_sliding_chain_the_region_has_the_pose_near_to_the_start_with_its_slides():
-    bones = Bones.of(Chain([1.0, 1.0], [[-0.5, 0.5], [0.0, 0.0]], slides=[(0.0, 1.0)] * 2))
+    bones = CcdBones.of(Chain([1.0, 1.0], [[-0.5, 0.5], [0.0, 0.0]], slides=[(0.0, 1.0)] * 2))
     region = drained(limited.region_of(bones))
     starts = np.array([[0.1, 0.0, 0.2, 0.05], [0.1, 0.0, 0.05, 0.2]])
     poses, away = limited.asked(region, np.array([[0.75, 0.0]] * 2), starts, 1e-9)

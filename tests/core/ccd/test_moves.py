@@ -11,13 +11,13 @@ from ik2d_addon.core import Chain
 from ik2d_addon.core.ccd.correction import LONGEST_STEP, least_turns
 from ik2d_addon.core.ccd.moves import least_moves
 from ik2d_addon.core.ccd.sliding import arms_of, coordinates, pinned
-from ik2d_addon.core.ccd.sweep import Bones
+from ik2d_addon.core.ccd.sweep import CcdBones
 
 
 def problem(chain, angles, slides):
     """Return the bones, the pose, its arms, and what each move does to the tip (2, 2 n)."""
     pose = coordinates(chain, angles, slides).tolist()
-    bones = pinned(Bones.of(chain), pose)
+    bones = pinned(CcdBones.of(chain), pose)
     arms = arms_of(bones, pose)
     return bones, pose, arms, np.stack((-np.array(arms[1])[::-1], np.array(arms[0])[::-1]))
 

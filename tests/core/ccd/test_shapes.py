@@ -6,9 +6,8 @@ import cmath
 import numpy as np
 import pytest
 
-from ik2d_addon.core.arithmetic import ARRAYS
 from ik2d_addon.core.ccd import shapes
-from ik2d_addon.core.ccd.sweep import Bones
+from ik2d_addon.core.ccd.sweep import CcdBones
 
 TURN = 2.0 * np.pi
 
@@ -19,7 +18,7 @@ def tip_of(lengths, angles):
 
 def bones_of(lengths, weights=None):
     n = len(lengths)
-    return Bones(list(lengths), list(weights or [1.0] * n), [-np.inf] * n, [np.inf] * n)
+    return CcdBones(list(lengths), list(weights or [1.0] * n), [-np.inf] * n, [np.inf] * n)
 
 
 def fractions(rng, n):
@@ -33,8 +32,6 @@ def test_the_same_rotations_nearest_to_the_start():
     found = np.array(shapes.nearest_turns(angles.tolist(), start.tolist()))
     assert np.abs(found - start).max() <= np.pi
     assert np.allclose(np.exp(1j * found), np.exp(1j * angles), rtol=0.0, atol=1e-13)
-    on_arrays = shapes.nearest_turns([angles], [start], ARRAYS)[0]
-    assert np.allclose(on_arrays, found, rtol=0.0, atol=1e-13)
 
 
 def test_a_straight_pose_points_at_its_target():
@@ -112,7 +109,6 @@ def test_aimed_turns_the_root_the_short_way_until_the_tip_lies_in_the_targets_di
 )
 def test_a_chain_none_of_whose_joints_bends_is_on_a_line(angles, on_a_line):
     assert shapes.is_on_a_line(angles) == on_a_line
-    assert (shapes.is_on_a_line(np.array(angles)[:, np.newaxis], ARRAYS) == on_a_line).all()
     assert shapes.side_of(angles, 5.0) == 5.0 or not on_a_line
 
 
@@ -168,10 +164,6 @@ def test_off_the_line_leaves_a_bent_start_and_bends_one_on_a_line(bend):
     assert curved == pytest.approx([arc[0], arc[1] + TURN, arc[2]])
     nudged = shapes.off_the_line(bones, folded, 0.5, 0.5, bend)
     assert nudged == pytest.approx([1.0, np.pi + bend * 0.01, bend * 0.02])
-    rows = np.array([bent, straight, folded]).T
-    half = np.full(3, 0.5)
-    arrays = shapes.off_the_line(bones, list(rows), half, half, np.full(3, bend), ARRAYS)
-    assert np.allclose(np.array(arrays).T, [bent, curved, nudged], rtol=0.0, atol=1e-15)
 
 
 @pytest.mark.parametrize("bend", (1.0, -1.0))
@@ -187,14 +179,11 @@ def test_two_bones_keep_the_side_of_the_start_or_take_the_asked_one(bend):
         [0.0, np.pi],
     ]
     sides = [1.0, -1.0, bend, bend, -1.0, 1.0, bend]
-    x, y, bends = (np.full(len(starts), v) for v in (*target, bend))
-    arrays = np.array(shapes.two_bones(lengths, list(np.array(starts).T), x, y, bends, ARRAYS)).T
-    for start, side, array in zip(starts, sides, arrays, strict=True):
+    for start, side in zip(starts, sides, strict=True):
         pose = shapes.two_bones(lengths, start, *target, bend)
         assert abs(tip_of(lengths, pose) - complex(*target)) <= 1e-15
         assert np.sign(np.sin(pose[1])) == side
         assert np.abs(np.subtract(pose, start)).max() <= np.pi
-        assert np.allclose(pose, array, rtol=0.0, atol=1e-14)
 
 
 @pytest.mark.parametrize("n", (3, 5, 20))
@@ -239,12 +228,6 @@ def test_a_crossing_is_found_in_a_few_chords(function, zero, most):
     assert abs(function(found)) <= 1e-12
     assert found == pytest.approx(zero, abs=1e-11)
     assert len(calls) <= most
-    ends = np.zeros(1), np.ones(1)
-    bracket = shapes.Bracket(*ends, *map(function, ends), np.zeros(1))
-    for _ in range(most):
-        middle = bracket.chord(ARRAYS)
-        bracket = bracket.cut(middle, function(middle), ARRAYS)
-    assert middle[0] == pytest.approx(zero, abs=1e-6)
 
 
 def test_a_crossing_stops_after_so_many_chords_and_a_flat_function_divides_by_nothing():
@@ -253,5 +236,3 @@ def test_a_crossing_stops_after_so_many_chords_and_a_flat_function_divides_by_no
     assert len(calls) == 2 + 3
     with np.errstate(all="raise"):
         assert np.isfinite(shapes.crossing(lambda s: 0.25, 1e-12, 5))
-        flat = shapes.Bracket(np.zeros(2), np.ones(2), np.full(2, 0.25), np.full(2, 0.25))
-        assert np.isfinite(flat.chord(ARRAYS)).all()

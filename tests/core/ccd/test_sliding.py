@@ -18,7 +18,7 @@ from ik2d_addon.core.ccd.sliding import (
     pointed,
     starting,
 )
-from ik2d_addon.core.ccd.sweep import Bones
+from ik2d_addon.core.ccd.sweep import CcdBones
 
 
 def in_reaches(chain, angles, slides):
@@ -51,7 +51,7 @@ def test_arms_of_a_pose_are_what_turns_and_slides_move_the_tip_by(n):
         outer = chain.reach[1]
         angles, slides = pose_within(rng, chain)
         pose = in_reaches(chain, angles, slides)
-        xs, ys = (np.array(part)[::-1] for part in arms_of(Bones.of(chain), pose))
+        xs, ys = (np.array(part)[::-1] for part in arms_of(CcdBones.of(chain), pose))
         tip = forward(chain, angles, slides)[-1] / outer
         assert np.allclose([xs[0], ys[0]], tip, rtol=0.0, atol=1e-12)
         for i, step in enumerate(np.eye(2 * n) * 1e-7):
@@ -63,7 +63,7 @@ def test_arms_of_a_pose_are_what_turns_and_slides_move_the_tip_by(n):
 def test_a_correction_is_the_least_of_turns_and_slides_in_reaches():
     rng = np.random.default_rng(3)
     chain = Chain(rng.uniform(0.5, 1.0, 4), weights=[1.0, 0.5, 0.0, 0.2], slides=np.tile([-0.3, 0.5], (4, 1)))
-    bones, (angles, slides) = Bones.of(chain), pose_within(rng, chain)
+    bones, (angles, slides) = CcdBones.of(chain), pose_within(rng, chain)
     arms, error = arms_of(bones, in_reaches(chain, angles, slides)), np.array([1e-5, -2e-5])
     moves = least_turns(arms, bones.weights[::-1], *error.tolist())
     xs, ys = (np.array(part)[::-1] for part in arms)
@@ -73,7 +73,7 @@ def test_a_correction_is_the_least_of_turns_and_slides_in_reaches():
 
 
 def test_slides_are_eased_off_their_ends():
-    bones = Bones.of(Chain([1.0, 1.0, 2.0], slides=[(0.0, 2.0), (-1.0, 2.0), (0.0, 0.0)]))
+    bones = CcdBones.of(Chain([1.0, 1.0, 2.0], slides=[(0.0, 2.0), (-1.0, 2.0), (0.0, 0.0)]))
     reach = 8.0
     eased = off_the_ends(bones, [0.1, 0.2, 0.3, 0.0, 2.0 / reach, 0.0])
     assert eased[:3] == [0.1, 0.2, 0.3]
@@ -83,7 +83,7 @@ def test_slides_are_eased_off_their_ends():
 
 def test_joints_of_no_weight_are_held_by_their_ranges():
     chain = Chain([1.0, 1.0], weights=[1.0, 0.0], slides=[(0.0, 1.0), (0.0, 0.0)])
-    bones = pinned(Bones.of(chain), [0.3, 0.4, 0.1, 0.0])
+    bones = pinned(CcdBones.of(chain), [0.3, 0.4, 0.1, 0.0])
     assert bones.low == [-np.inf, 0.4, 0.0, 0.0]
     assert bones.high == [np.inf, 0.4, 1.0 / 3.0, 0.0]
 
@@ -94,7 +94,7 @@ def test_off_the_annulus_the_pose_is_stretched_or_folded_to_its_border(kind):
     for n in (1, 2, 5):
         chain = sliding_chain(rng, n, kind)
         inner, outer = chain.reach
-        bones = Bones.of(chain)
+        bones = CcdBones.of(chain)
         angles, slides = pose_within(rng, chain)
         start = in_reaches(chain, angles, slides)
         direction = np.array([np.cos(2.0), np.sin(2.0)])
@@ -112,7 +112,7 @@ def test_off_the_annulus_the_pose_is_stretched_or_folded_to_its_border(kind):
 def test_a_pose_is_pointed_at_a_target_by_its_root_alone():
     chain = Chain([1.0, 1.0], slides=[(0.0, 1.0), (0.0, 1.0)])
     pose = in_reaches(chain, [7.0, 0.5], [0.2, 0.6])
-    pointed_at = pointed(Bones.of(chain), pose, -1.0, 0.5)
+    pointed_at = pointed(CcdBones.of(chain), pose, -1.0, 0.5)
     assert pointed_at[1:] == pose[1:] and abs(pointed_at[0] - 7.0) <= np.pi
     tip = forward(chain, pointed_at[:2], [0.2, 0.6])[-1]
     assert np.arctan2(*tip[::-1]) == pytest.approx(np.arctan2(0.5, -1.0))
@@ -121,7 +121,7 @@ def test_a_pose_is_pointed_at_a_target_by_its_root_alone():
 @pytest.mark.parametrize("bend", (1.0, -1.0))
 def test_a_pose_on_a_line_is_bent_to_a_side_for_a_target_that_slides_do_not_reach(bend):
     chain = Chain([1.0, 1.0, 1.0], weights=[1.0, 1.0, 0.0], slides=[(0.0, 1.0)] * 3)
-    bones = Bones.of(chain)
+    bones = CcdBones.of(chain)
     found = bent(bones, in_reaches(chain, np.zeros(3), np.zeros(3)), 0.0, 0.4, bend)
     assert bend * found[1] > 0.1 and found[2] == 0.0
     assert np.allclose(np.array(found[3:]) * 6.0, 0.02)

@@ -5,14 +5,13 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core.even.bend import Curve
-from ik2d_addon.core.even.joined import joined
 
 
 def curve_of(n, seed=0, rest=0.0):
     """Return the curve of a seeded chain whose joints are all bent alike at rest."""
     rng = np.random.default_rng([n, seed])
     lengths = rng.uniform(0.5, 1.5, n)
-    return Curve(joined(lengths / lengths.sum(), rng.uniform(0.3, 1.0, n - 1), np.full(n - 1, rest)))
+    return Curve(lengths / lengths.sum(), rng.uniform(0.3, 1.0, n - 1), np.full(n - 1, rest))
 
 
 def uneven(curve, place):
@@ -35,7 +34,7 @@ def test_places_that_are_followed_are_of_least_bend(n):
 
 def test_a_chain_of_many_equal_bones_buckles_as_a_rod_does():
     n = 200
-    curve = Curve(joined(np.full(n, 1.0 / n), np.ones(n - 1), np.zeros(n - 1)))
+    curve = Curve(np.full(n, 1.0 / n), np.ones(n - 1), np.zeros(n - 1))
     start = curve.stretched()
     # Euler's load, of a rod whose stiffness is 1 / n, and his shape: half a wave.
     assert curve.force * np.tan(start.at[-1]) * n == pytest.approx(np.pi**2, rel=1e-3)

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core.even.family import Family, cumulated, summed_across
-from ik2d_addon.core.even.joined import joined
 from ik2d_addon.core.even.search import family_of
 
 
@@ -26,7 +25,7 @@ def test_the_pose_for_a_distance_is_exact():
 
 @pytest.mark.parametrize("rest", [0.1, 0.7])
 def test_most_poses_are_found_by_two_looks_at_their_tips(rest):
-    family = family_of(joined(np.full(10, 0.1), np.ones(9), np.full(9, rest)), 1.0)
+    family = family_of(np.full(10, 0.1), np.ones(9), np.full(9, rest), 1.0)
     low, high = family.span
     distances = np.linspace(low, high, 1000)
     poses, steps = family.at(distances)

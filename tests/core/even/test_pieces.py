@@ -6,13 +6,12 @@ import pytest
 
 from ik2d_addon.core.even.bend import Curve
 from ik2d_addon.core.even.family import Family
-from ik2d_addon.core.even.joined import joined
 from ik2d_addon.core.even.pieces import Pieces
 
 
 def curve_of(n, rest=0.0):
     """Return the curve of a chain of equal bones."""
-    return Curve(joined(np.full(n, 1.0 / n), np.ones(n - 1), np.full(n - 1, rest)))
+    return Curve(np.full(n, 1.0 / n), np.ones(n - 1), np.full(n - 1, rest))
 
 
 def followed(curve, count):

@@ -4,16 +4,15 @@
 import numpy as np
 import pytest
 
-from ik2d_addon.core.even.joined import joined
 from ik2d_addon.core.even.search import family_of
-from ik2d_addon.core.even.single import Found, SingleFamily
+from ik2d_addon.core.even.single import FamilyPlace, SingleFamily
 
 
 def family(n: int, seed: int):
     rng = np.random.default_rng(seed)
     lengths = rng.uniform(0.3, 1.0, n)
     rest = np.zeros(n - 1) if seed % 2 else rng.uniform(-0.6, 0.6, n - 1)
-    return family_of(joined(lengths / lengths.sum(), rng.uniform(0.2, 1.0, n - 1), rest), 1.0)
+    return family_of(lengths / lengths.sum(), rng.uniform(0.2, 1.0, n - 1), rest, 1.0)
 
 
 @pytest.mark.parametrize("n", [3, 5, 10, 20])
@@ -46,5 +45,5 @@ def test_a_nudge_finds_the_place_that_is_looked_for(change: float) -> None:
 
 def test_a_nudge_without_a_slope_looks_anew() -> None:
     single = SingleFamily(family(4, 1))
-    near = single.nudged(Found(0, 0.0, 0.0), 1.0, -0.1)
+    near = single.nudged(FamilyPlace(0, 0.0, 0.0), 1.0, -0.1)
     np.testing.assert_allclose(single.pose(near), single.pose(single.find(0.9)), atol=1e-12)

@@ -7,9 +7,8 @@ from chains import annulus, bend_of, smooth_path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ik2d_addon.core import Chain, IK2DError, Status, forward, solve_ccd, solve_even
-from ik2d_addon.core.even.joined import LEAST_WEIGHT
-from ik2d_addon.core.even.slid_rooted import Slider
+from ik2d_addon.core import Chain, IK2DError, Status, forward, solve_ccd, solve_even, solve_even_path
+from ik2d_addon.core.even.search import LEAST_WEIGHT
 
 
 @st.composite
@@ -86,7 +85,7 @@ def test_a_boom_turns_its_root_and_extends_its_telescopes_alike():
 def test_a_path_along_a_sliding_chain_has_no_jump():
     chain = Chain(np.ones(5), slides=np.tile([-0.3, 0.4], (5, 1)))
     path = smooth_path(np.random.default_rng(1), 0.2, 0.95, 500, 0.005) * chain.reach[1]
-    solution = solve_even(chain, path, rest=np.append(0.0, np.full(4, 0.2)))
+    solution = solve_even_path(chain, path, rest=np.append(0.0, np.full(4, 0.2)))
     turns = np.diff(solution.angles, axis=0)
     turns[:, 0] -= 2.0 * np.pi * np.rint(turns[:, 0] / (2.0 * np.pi))
     assert solution.reached.all() and np.degrees(np.abs(turns).max()) < 15.0
@@ -120,25 +119,6 @@ def test_a_counted_root_costs_no_more_than_a_free_one():
         slid = ((solution.slides / chain.reach[1]) ** 2).sum(axis=1)
         costs.append(((solution.angles - rest) ** 2).sum(axis=1) + slid)
     assert (costs[1] <= costs[0] + 1e-9).all() and costs[1].mean() < 0.8 * costs[0].mean()
-
-
-@pytest.mark.parametrize("worse", ["off the target", "wound up"])
-def test_a_counted_root_keeps_the_better_of_a_free_ones_pose_and_the_one_that_steps_find(worse, monkeypatch):
-    chain, rest = Chain(np.ones(3), slides=np.tile([0.0, 0.5], (3, 1))), np.full(3, 0.3)
-    targets = annulus(np.random.default_rng(4), chain, 8)
-    free = solve_even(chain, targets, rest=rest)
-    found = np.tile(np.append(rest, np.zeros(3)), (len(targets), 1))
-    if worse == "wound up":
-        found = np.hstack((free.angles, free.slides / chain.reach[1]))
-        found[:, 0] += np.where(found[:, 0] > rest[0], 2.0 * np.pi, -2.0 * np.pi)
-
-    def settled(slider, start, points):
-        assert ((slider.bend(found) < slider.bend(start)) == (worse == "off the target")).all()
-        return found, np.ones(len(start), np.int32), np.ones(len(start), np.bool_)
-
-    monkeypatch.setattr(Slider, "settled", settled)
-    counted = solve_even(chain, targets, rest=rest, root_weight=1.0)
-    assert np.array_equal(counted.angles, free.angles) and np.array_equal(counted.slides, free.slides)
 
 
 def test_a_root_that_does_not_turn_leaves_slides_and_joints_to_reach():
@@ -235,3 +215,53 @@ def test_weights_without_digits_beside_slides_are_the_least_weight(weight, root_
             for each in (weights, np.maximum(weights, LEAST_WEIGHT))
         )
         assert found.reached.all() and np.array_equal(found.angles, least.angles)
+
+
+# --- Slides of one value ---------------------------------------------------------------------------
+
+HELD = np.array([0.3, 0.2, 0.25, -0.1])
+BONES = np.array([0.7, 0.8, 0.75, 0.5])
+LIMITS = np.radians([[-60, 60], [-90, 90], [-90, 90], [-90, 90]])
+
+
+@pytest.mark.parametrize("limits", [None, LIMITS])
+@pytest.mark.parametrize("root_weight", [None, 1.0, 0.0])
+def test_slides_of_one_value_are_a_part_of_the_bones(limits, root_weight):
+    slid = Chain(BONES, limits=limits, slides=np.stack((HELD, HELD), axis=1))
+    rigid = Chain(BONES + HELD, limits=limits)
+    poses = np.random.default_rng(2).uniform(*LIMITS.T, (200, 4))
+    targets = forward(rigid, poses)[:, -1]
+    options = {"root_weight": root_weight, "softness": 0.0}
+    found, expected = solve_even(slid, targets, **options), solve_even(rigid, targets, **options)
+    assert np.array_equal(found.angles, expected.angles) and np.array_equal(found.status, expected.status)
+    assert (found.slides == HELD).all()
+    if root_weight is None:
+        assert found.reached.all()
+
+
+@pytest.mark.parametrize("sliding", range(4))
+def test_a_chain_reaches_within_limits_where_one_bone_slides_and_the_others_hold(sliding):
+    slides = np.stack((HELD, HELD), axis=1)
+    slides[sliding] = -0.2, 0.3
+    chain = Chain(BONES, limits=LIMITS, slides=slides)
+    rng = np.random.default_rng(sliding)
+    poses, given = rng.uniform(*LIMITS.T, (100, 4)), rng.uniform(*slides.T, (100, 4))
+    targets = forward(chain, poses, given)[:, -1]
+    solution = solve_even(chain, targets)
+    assert solution.reached.all()
+    assert (solution.slides >= slides[:, 0]).all() and (solution.slides <= slides[:, 1]).all()
+    tips = forward(chain, solution.angles, solution.slides)[:, -1]
+    assert np.abs(tips - targets).max() < 1e-6 * chain.reach[1]
+
+
+def test_a_path_goes_on_as_that_of_rigid_bones():
+    slid = Chain(BONES, limits=LIMITS, slides=np.stack((HELD, HELD), axis=1))
+    rigid = Chain(BONES + HELD, limits=LIMITS)
+    turns = np.linspace(0.0, 1.0, 60)[:, np.newaxis]
+    first, last = np.array([0.4, 1.5, -1.5, 1.5]), np.array([-0.4, -1.5, 1.5, -1.5])
+    targets = forward(rigid, first + turns * (last - first))[:, -1]
+    start = solve_even(rigid, targets[:1]).angles[0] * [1.0, -1.0, -1.0, -1.0]
+    found = solve_even_path(slid, targets, start=start, start_slides=HELD)
+    expected = solve_even_path(rigid, targets, start=start)
+    assert np.array_equal(found.angles, expected.angles) and expected.parted.any()
+    assert (found.slides == HELD).all()

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core import Chain, forward, solve_even
-from ik2d_addon.core.ccd.batch import Targets
+from ik2d_addon.core.ccd.rows import Targets
 from ik2d_addon.core.path import posture_of
 from ik2d_addon.core.path.posture import MOST, Pull
 

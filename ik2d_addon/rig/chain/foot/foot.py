@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ....core import IK2DError, Plane
+from ....core import Plane
 from ....core.foot import FootAxes, FootShape
 from ....core.inputs import Floats
-from ....core.words import say
+from ....core.words import refusal
 from ..dependencies import Node
 
 # A foot whose sole is as near to the plane's normal as this sine of its angle to the plane cannot roll in it.
@@ -65,25 +65,21 @@ def read_foot(settings: bpy.types.PropertyGroup, plane: Plane, tip: bpy.types.Po
     own, name = settings.foot, settings.name
     heel, ball, end = (np.array(point[:], np.float64) for point in (own.heel, own.ball, own.toe_tip))
     if not np.isfinite((heel, ball, end)).all():
-        raise IK2DError(
-            say(
-                "Chain '{name}': the pivots of its foot hold no finite numbers; add the foot again", name=name
-            )
+        raise refusal(
+            "Chain '{name}': the pivots of its foot hold no finite numbers; add the foot again", name=name
         )
     sole = end - heel
     ahead = sole - (sole @ plane.normal) * plane.normal
     size, length = float(np.linalg.norm(ahead)), float(np.linalg.norm(sole))
     if length <= _NO_LENGTH * tip.bone.length:
-        raise IK2DError(
-            say("Chain '{name}': the sole of its foot has no length; set Heel and Toe Tip apart", name=name)
+        raise refusal(
+            "Chain '{name}': the sole of its foot has no length; set Heel and Toe Tip apart", name=name
         )
     if size < np.sqrt(1.0 - _STEEPEST**2) * length:
-        raise IK2DError(
-            say(
-                "Chain '{name}': its foot lies across the plane that the chain bends in; choose "
-                "another plane, or remove the foot",
-                name=name,
-            )
+        raise refusal(
+            "Chain '{name}': its foot lies across the plane that the chain bends in; set Bends In "
+            "to another plane, or remove the foot",
+            name=name,
         )
     ahead /= size
     up = np.cross(plane.normal, ahead)

@@ -9,9 +9,10 @@ from mathutils import Matrix
 
 from ....core.inputs import Floats
 from ...chain.chain import RigChain
+from ...chain.foot.foot import Foot
 from ...chain.hands import Hands, orientations
 from ..samples import ChainSamples
-from .surface import Ground, triangles_of
+from .surface import Ground, MeshReader
 
 
 def with_foot(
@@ -28,16 +29,42 @@ def with_foot(
         return samples
     values = samples.settings[:, 3:6].T
     ankles, *angles = foot.shape.rolled(*values)
-    turns = control_turns(samples, rig.hands)
-    linear = np.reshape(sizes, (-1, 1, 1)) * (samples.world[:, :3, :3] @ turns)
+    linear = np.reshape(sizes, (-1, 1, 1)) * (samples.world[:, :3, :3] @ control_turns(samples, rig.hands))
     goals = samples.targets + (linear @ foot.offsets(ankles)[..., None])[..., 0]
     lifts = np.zeros(len(goals))
     if ground is not None and (samples.settings[:, 6] > 0.0).any():
-        sole = foot.offsets(foot.shape.sole(*values))  # (frames, 4, 3)
-        sole = samples.targets[:, None] + np.einsum("fij,fpj->fpi", linear, sole)
-        lifts = np.where(samples.settings[:, 6] > 0.0, ground.lifts(sole), 0.0)
+        soles = _soles(foot, values, samples.targets, linear)
+        lifts = np.where(samples.settings[:, 6] > 0.0, ground.lifts(soles), 0.0)
         goals[:, 2] += np.nan_to_num(lifts)
     return replace(samples, targets=goals, foot=np.stack(angles, axis=-1), lifts=lifts)
+
+
+def _soles(foot: Foot, values: Floats, targets: Floats, linear: Floats) -> Floats:
+    """Return points (frames, 4, 3) of the sole in the world, before the ground lifts it.
+
+    values: (3, frames) roll, toe, break angle; linear: (frames, 3, 3) from rest to the world.
+    """
+    soles: Floats = targets[:, None] + np.einsum(
+        "fij,fpj->fpi", linear, foot.offsets(foot.shape.sole(*values))
+    )
+    return soles
+
+
+def shown_sole(rig: RigChain, depsgraph: bpy.types.Depsgraph, values: Floats) -> Floats:
+    """Return points (4, 3) of a foot's sole in the world, as a depsgraph shows its control and the armature.
+
+    values: (3,) roll, toe and break angle. The rounding is another than in `with_foot`.
+    """
+    assert rig.foot is not None and rig.hands is not None
+    armature, shown = rig.armature.evaluated_get(depsgraph), rig.target.evaluated_get(depsgraph)
+    control = shown.matrix_world
+    if rig.subtarget:
+        control = control @ shown.pose.bones[rig.subtarget].matrix
+    world, aims = np.array(armature.matrix_world, np.float64)[None], np.array(control, np.float64)[None]
+    turns = _turns(world, aims[:, :3, :3], rig.hands)
+    linear = size_of(rig, armature.pose.bones) * (world[:, :3, :3] @ turns)
+    sole: Floats = _soles(rig.foot, values[:, None], aims[:, :3, 3], linear)[0]
+    return sole
 
 
 def ground_matrix(
@@ -51,7 +78,8 @@ def ground_matrix(
     if foot is None or foot.ground is None:
         return None
     whole = np.array(matrix, np.float64)[None]
-    return Ground(whole[:, :3, 3], whole[:, :3, :3], triangles_of(foot.ground, depsgraph), np.array([root]))
+    surfaces = [MeshReader(foot.ground).whole(depsgraph)] if foot.has_surface else None
+    return Ground(whole[:, :3, 3], whole[:, :3, :3], surfaces, np.array([root]))
 
 
 def size_of(rig: RigChain, bones: bpy.types.bpy_prop_collection) -> float:
@@ -62,6 +90,10 @@ def size_of(rig: RigChain, bones: bpy.types.bpy_prop_collection) -> float:
 def control_turns(samples: ChainSamples, hands: Hands) -> Floats:
     """Return the rotations (frames, 3, 3), in pose space, of what follows the target, from rest."""
     assert samples.aims is not None
-    armature = orientations(samples.world[:, :3, :3])
-    turns: Floats = np.swapaxes(armature, 1, 2) @ orientations(samples.aims) @ hands.offset
+    return _turns(samples.world, samples.aims, hands)
+
+
+def _turns(world: Floats, aims: Floats, hands: Hands) -> Floats:
+    armature = orientations(world[:, :3, :3])
+    turns: Floats = np.swapaxes(armature, 1, 2) @ orientations(aims) @ hands.offset
     return turns

@@ -3,10 +3,11 @@
 
 import bpy
 import pytest
-from rigs import add_leg, every_bit_of
+from rigs import add_leg, as_baked, every_bit_of
 
-from ik2d_addon.bake.keys.clearing import baked_paths, clear_keys, is_locked, locked_channels
+from ik2d_addon.bake.keys.clearing import baked_paths, clear_keys, locked_channels
 from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.animation.fcurves import is_locked
 from ik2d_addon.rig.animation.versions import existing_channels, existing_fcurves
 
 FRAMES = [1, 2, 3, 5, 8]
@@ -25,7 +26,7 @@ def baked_leg(generated=FRAMES, bones=("shin",), paths=("rotation_euler",)):
     for curve in existing_fcurves(armature):
         for key in curve.keyframe_points:
             if key.co.x in generated:
-                key.type = 'GENERATED'
+                as_baked(key)
     return armature
 
 
@@ -35,23 +36,23 @@ def frames_of(armature):
 
 def test_an_object_without_channels_has_nothing_to_clear():
     armature = add_leg()
-    assert clear_keys(armature, ["shin"]) == 0
+    assert clear_keys(armature, ["shin"]).removed == 0
     armature.animation_data_create()
-    assert clear_keys(armature, ["shin"]) == 0
+    assert clear_keys(armature, ["shin"]).removed == 0
     assert locked_channels(armature, ["shin"]) == []
 
 
 def test_generated_keys_go_and_what_is_left_empty_goes_too():
     armature = baked_leg(bones=("shin", "thigh"))
-    assert clear_keys(armature, ["shin"]) == 15
+    assert clear_keys(armature, ["shin"]).removed == 15
     assert {curve.data_path for curve in existing_fcurves(armature)} == {'pose.bones["thigh"].rotation_euler'}
     assert [group.name for group in existing_channels(armature).groups] == ["thigh"]
-    assert clear_keys(armature, ["shin"]) == 0
+    assert clear_keys(armature, ["shin"]).removed == 0
 
 
 def test_a_group_with_other_curves_stays():
     armature = baked_leg(paths=("rotation_euler", "location"))
-    assert clear_keys(armature, ["shin"]) == 15
+    assert clear_keys(armature, ["shin"]).removed == 15
     (group,) = existing_channels(armature).groups
     assert {curve.data_path for curve in group.channels} == {'pose.bones["shin"].location'}
 
@@ -67,9 +68,9 @@ def test_curves_without_a_group_go_too():
     armature = add_leg()
     armature.keyframe_insert("location", frame=1)
     curve = existing_channels(armature).fcurves.new('pose.bones["shin"].rotation_euler', index=1)
-    curve.keyframe_points.insert(3, 0.5).type = 'GENERATED'
+    as_baked(curve.keyframe_points.insert(3, 0.5))
     assert curve.group is None and not is_locked(curve)
-    assert clear_keys(armature, ["shin"]) == 1
+    assert clear_keys(armature, ["shin"]).removed == 1
     assert {curve.data_path for curve in existing_fcurves(armature)} == {"location"}
 
 
@@ -82,7 +83,7 @@ def test_other_keys_stay_to_the_last_bit(kind):
             key.handle_left = (key.co.x - 0.37, key.co.y - 0.123)
             key.handle_right = (key.co.x + 0.11, key.co.y + 0.071)
     before = [every_bit_of(curve) for curve in existing_fcurves(armature)]
-    assert clear_keys(armature, ["shin"]) == 6
+    assert clear_keys(armature, ["shin"]).removed == 6
     assert [every_bit_of(curve) for curve in existing_fcurves(armature)] == [
         [bits for bits, frame in zip(curve, FRAMES, strict=True) if frame not in (2, 5)] for curve in before
     ]
@@ -102,7 +103,7 @@ def test_other_keys_stay_to_the_last_bit(kind):
 )
 def test_frames_are_cleared_from_one_to_another_as_blender_tells_keys_apart(first, last, left):
     armature = baked_leg()
-    removed = clear_keys(armature, ["shin"], first, last)
+    removed = clear_keys(armature, ["shin"], first, last).removed
     assert frames_of(armature) == left
     assert removed == 3 * (5 - sum(map(len, left)))
 
@@ -115,14 +116,14 @@ def test_locked_channels_are_named_once_in_order_and_keep_their_keys():
         curve.lock = True
     assert locked_channels(armature, ["thigh", "shin"]) == paths
     assert locked_channels(armature, ["shin"]) == paths[:1]
-    assert clear_keys(armature, ["thigh", "shin"]) == 0
+    assert clear_keys(armature, ["thigh", "shin"]).removed == 0
     for curve in curves:
         curve.lock = False
     assert locked_channels(armature, ["thigh", "shin"]) == []
     curves[0].group.lock = True
     assert locked_channels(armature, ["thigh", "shin"]) == [curves[0].data_path]
     assert is_locked(curves[0]) and not is_locked(curves[-1])
-    assert clear_keys(armature, ["thigh", "shin"]) == 15
+    assert clear_keys(armature, ["thigh", "shin"]).removed == 15
 
 
 def test_paths_are_those_of_every_rotation_mode_of_bones_that_there_are():
@@ -140,7 +141,7 @@ def test_keys_of_a_library_are_refused_unless_there_are_none_to_clear(tmp_path):
     armature.animation_data.action = wanted.actions[0]
     if hasattr(armature.animation_data, "action_slot"):
         armature.animation_data.action_slot = wanted.actions[0].slots[0]
-    assert clear_keys(armature, ["shin"], 6, 9) == 0
+    assert clear_keys(armature, ["shin"], 6, 9).removed == 0
     with pytest.raises(IK2DError) as caught:
         clear_keys(armature, ["shin"])
     assert str(caught.value) == "The action of 'Rig' is linked from another file; its keys stay"

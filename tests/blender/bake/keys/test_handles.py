@@ -151,12 +151,14 @@ def test_channels_between_frames_are_blenders_beside_free_handles_too(seed):
         assert handles.played_between(rotation, part)[:, 0] == pytest.approx(expected, abs=1e-4)
 
 
-def test_a_cubic_through_the_middle_leans_as_the_quarters_do():
+@pytest.mark.parametrize("first", [0.25, 1.0 / 3.0])
+def test_a_cubic_through_the_middle_leans_as_those_around_it_do(first):
     rng = np.random.default_rng(5)
     factors = rng.uniform(-1.0, 1.0, (4, 3))
-    values = np.array([[part**0, part, part**2, part**3] for part in (0.0, 0.25, 0.5, 0.75, 1.0)]) @ factors
+    parts = (0.0, first, 0.5, 1.0 - first, 1.0)
+    values = np.array([[part**0, part, part**2, part**3] for part in parts]) @ factors
     rotation = BoneRotation("", "rotation_euler", values)
-    found = handles.shaped(rotation, np.array([0, 4]), np.array([1, 2, 3]), np.zeros(3, np.intp))
+    found = handles.shaped(rotation, np.array([0, 4]), np.array([1, 2, 3]), np.zeros(3, np.intp), first)
     for part in (0.1, 0.25, 0.5, 0.75):
         expected = np.array([1.0, part, part**2, part**3]) @ factors
         assert handles.played_between(found, part)[0] == pytest.approx(expected)
@@ -300,7 +302,7 @@ def test_handles_are_those_of_the_parabola_through_the_middle():
         return start + speed * t + bend * t * t
 
     rows = rotation([(9.0, 9.0), parabola(0.0), parabola(0.5), parabola(1.0), (7.0, 7.0)])
-    found = handles.shaped(rows, np.array([0, 1, 3, 4]), np.array([2]), np.array([1]))
+    found = handles.shaped(rows, np.array([0, 1, 3, 4]), np.array([2]), np.array([1]), 0.25)
     assert found.values.tolist() == rows.values[[0, 1, 3, 4]].tolist()
     before, after = found.handles
     assert after[1] == pytest.approx(start + speed / 3.0)

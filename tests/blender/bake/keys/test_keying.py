@@ -123,6 +123,8 @@ TURNS = np.arange(5.0)[:, None]
 class Samples:
     """Stands in for samples half-way between frames."""
 
+    influence = np.ones(4)
+
     def at(self, rows):
         return self
 
@@ -138,11 +140,13 @@ def choosing(monkeypatch):
     """
     asked = []
 
-    def choose(plan, name="leg", given=None, gaps=(), half_way=HALVES, influence=1.0, single=False):
+    def choose(
+        plan, name="leg", given=None, gaps=(), found=None, half_way=HALVES, influence=(1.0,) * 5, single=False
+    ):
         chain = SimpleNamespace(
             rig=SimpleNamespace(name=name, stretching=None),
             turns=TURNS,
-            influence=np.array([1.0, influence]),
+            influence=np.array(influence),
             factors=None,
             locations=None,
             swings=None,
@@ -157,7 +161,7 @@ def choosing(monkeypatch):
         def doubtful(*arguments):
             asked.append("doubtful")
             assert arguments == (chain, given, half_way)
-            return np.array(gaps, np.intp)
+            return np.array(gaps if found is None else found, np.intp)
 
         def between(solved, samples, rows, times):
             assert (solved, samples, rows.tolist(), times) == (chain, half_way, list(gaps), HALF_WAY)
@@ -197,22 +201,31 @@ def rotation(frames=5, **changes):
 def test_without_more_every_time_is_keyed(choosing):
     keyed, asked, given, _ = choosing(KeyPlan.every([1, 2, 3, 4, 5]), single=True)
     assert keyed.rotations is given and keyed.keys == 5
-    assert asked == ["doubtful"] and keyed.doubtful.tolist() == []
+    assert asked == ["doubtful"]
 
 
 def test_where_automatic_handles_would_lead_off_they_are_shaped(choosing):
     keyed, asked, _, shaped = choosing(KeyPlan.every([1, 2, 3, 4, 5]), gaps=[1, 3])
-    assert keyed.rotations == shaped and keyed.doubtful.tolist() == [1, 3]
+    assert keyed.rotations == shaped
     assert asked == ["doubtful", "shaped"]
 
 
-@pytest.mark.parametrize("settings", [{"half_way": None}, {"influence": 0.999}])
+@pytest.mark.parametrize("settings", [{"half_way": None}, {"influence": (0.999,) * 5}])
 def test_between_frames_nothing_is_looked_for_where_it_was_not_sampled_or_keys_are_blended(
     choosing, settings
 ):
     keyed, asked, given, _ = choosing(KeyPlan.every([1, 2, 3, 4, 5]), gaps=[1], **settings)
-    assert asked == [] and keyed.rotations is given and keyed.doubtful.tolist() == []
-    assert keyed.doubtful.dtype == np.intp
+    assert asked == [] and keyed.rotations is given
+
+
+@pytest.mark.parametrize("gaps, others", [([0, 3], [0, 3]), ([0], [0, 1, 2]), ([3], [2, 3])])
+def test_gaps_next_to_fk_frames_keep_automatic_handles(choosing, monkeypatch, gaps, others):
+    whole = [1.0 if {row - 1, row} & set(gaps) else 0.0 for row in range(5)]
+    monkeypatch.setattr(Samples, "influence", np.array([1.0 if gap in gaps else 0.5 for gap in range(4)]))
+    keyed, asked, _, shaped = choosing(
+        KeyPlan.every([1, 2, 3, 4, 5]), gaps=gaps, found=others, influence=whole
+    )
+    assert keyed.rotations == shaped and asked == ["doubtful", "shaped"]
 
 
 def test_a_chain_with_frames_of_its_own_is_keyed_there_in_action_time(choosing):
@@ -233,8 +246,8 @@ def test_a_single_time_and_a_chain_that_is_held_have_nothing_to_reduce(choosing,
 
 
 def test_a_chain_without_rotations_has_no_keys():
-    assert KeyedChain(None, [], np.empty(0, np.intp)).keys == 0
-    assert KeyedChain(None, [rotation(2), rotation(3)], np.empty(0, np.intp)).keys == 3
+    assert KeyedChain(None, []).keys == 0
+    assert KeyedChain(None, [rotation(2), rotation(3)]).keys == 3
 
 
 def test_handles_stand_at_a_third_of_the_slopes():

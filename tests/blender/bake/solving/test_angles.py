@@ -148,7 +148,7 @@ def test_under_other_controls_they_are_known_where_they_were_measured():
     held.target = add_target({1: (0, 0, 0)}, "Holder")
     chain = bake(armature, None, 1, 80).chains[0]
     known = np.isfinite(chain.angles).all(axis=1)
-    assert 20 < known.sum() < 40 and (known == np.isfinite(chain.played_back)).all()
+    assert known.all() and np.isfinite(chain.played_back).all()
     checked(armature, chain, chain.frames[known])
 
 

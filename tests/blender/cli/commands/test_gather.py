@@ -71,6 +71,24 @@ def test_strict_names_the_files_that_miss(reports, capsys):
     assert "ik2d: --strict does not hold: far.blend" in capsys.readouterr().err
 
 
+def test_a_chain_that_is_fk_on_all_frames_is_never_near_enough(reports, capsys):
+    content = json.loads(reports[0].read_text(encoding="utf-8"))
+    (chain,) = content["armatures"][0]["chains"]
+    for fk, code in ((0, 0), (4, 0), (5, 1), (None, 0)):
+        chain["fk_frames"] = fk
+        if fk is None:  # as in reports of 1.0
+            del chain["fk_frames"]
+        reports[0].write_text(json.dumps(content), encoding="utf-8")
+        assert (
+            gather(reports[0], "--strict", "--max-error", "9", "--report", reports[0].parent / "all.json")
+            == code
+        )
+        told = json.loads((reports[0].parent / "all.json").read_text(encoding="utf-8"))
+        assert told["files"][0]["chains"][0]["fk_frames"] == (fk or 0)
+    words = "ik2d: chains FK on all frames, so --max-error does not hold: near.blend"
+    assert capsys.readouterr().err.splitlines().count(words) == 1
+
+
 @pytest.mark.parametrize("fault", ["left_out", "forced"])
 def test_what_was_left_out_or_forced_is_never_near_enough(reports, fault, capsys):
     content = json.loads(reports[0].read_text(encoding="utf-8"))

@@ -2,18 +2,21 @@
 """Adopt's dialog opens after a look at a few frames; OK looks at all of them, and the limb is live."""
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import bpy
 import ik_rigs
 import pytest
-from rigs import add_target, evaluated_place, evaluated_tip
+from rigs import add_armature, add_target, evaluated_place, evaluated_tip
 from snapshots import differences
 from whole_rig import whole_rig
 
+from ik2d_addon.bake.lengths import Units
 from ik2d_addon.features.adopt import adopt, difference, operators
 from ik2d_addon.features.adopt.operators import limb_here
 from ik2d_addon.features.adopt.poses import FEW_FRAMES
+from ik2d_addon.features.native import operators as native
 
 
 @pytest.fixture
@@ -41,7 +44,7 @@ def dialog(armature) -> SimpleNamespace:
     def plan(context, most):
         return adopt.plan_adoption(armature, context.scene, None, most)
 
-    operator = SimpleNamespace(_plan=plan, limbs=Ticks())
+    operator = SimpleNamespace(_plan=plan, limbs=Ticks(), question="")
     manager = SimpleNamespace(invoke_props_dialog=lambda *_, **__: {'RUNNING_MODAL'})
     context = SimpleNamespace(scene=bpy.context.scene, window_manager=manager)
     assert operators.IK2D_OT_adopt.invoke(operator, context, None) == {'RUNNING_MODAL'}
@@ -55,18 +58,18 @@ def test_the_dialog_looks_at_a_few_frames_and_says_so(armature, monkeypatch):
     found = dialog(armature)
     (frames,) = shown
     assert len(frames) <= FEW_FRAMES + 1 and (frames[0], frames[-1]) == (1, 90)
-    ((_, (_, apart)),), (looked,) = found._lines, found._notes
+    (limb,), (looked,) = found._text.limbs, found._looked
     assert looked == f"Compared {len(frames)} frames from 1 to 90; OK compares up to 500"
-    assert re.fullmatch(r"Up to 0\.\d+ mm \(0\.0% of the limb\) and 0\.0° from its IK", apart)
+    assert re.fullmatch(r"(0\.\d+|less than 0\.01) mm, 0\.0° off", limb.difference)
     assert bpy.ops.ik2d.adopt(all=True) == {'FINISHED'}
     assert list(shown[1]) == list(range(1, 91))
 
 
 def test_a_dialog_that_has_looked_at_all_frames_says_nothing_of_them():
     found = dialog(ik_rigs.from_the_tip())
-    ((_, (_, apart)),) = found._lines
-    assert found._notes == []
-    assert re.fullmatch(r"Up to 0\.\d+ mm \(0\.0% of the limb\) and 0\.0° from its IK", apart)
+    (limb,) = found._text.limbs
+    assert found._looked == [] and found._text.notes == ()
+    assert re.fullmatch(r"(0\.\d+|less than 0\.01) mm, 0\.0° off", limb.difference)
 
 
 def test_the_dialog_leaves_the_rig_as_it_was(armature):
@@ -156,10 +159,9 @@ def two_limbs() -> bpy.types.Object:
 def test_limbs_that_would_be_far_off_are_not_ticked_and_say_so():
     found = dialog(two_limbs())
     assert [(limb.name, limb.take) for limb in found.limbs] == [("shin", True), ("fore", False)]
-    (_, (icon, near)), (_, (other, far)) = (lines[:2] for lines in found._lines)
-    assert (icon, other) == ('BLANK1', 'ERROR')
-    parts = [float(line.rpartition("(")[2].partition("%")[0]) for line in (near, far)]
-    assert parts[0] < 2.0 < parts[1]
+    near, far = found._text.limbs
+    assert (near.is_far, far.is_far) == (False, True)
+    assert near.difference.endswith("0.0° off") and re.match(r"\d+ cm, ", far.difference)
 
 
 def test_a_single_limb_is_ticked_however_far_off_it_will_be():
@@ -183,3 +185,131 @@ def test_a_script_that_ticks_nothing_adopts_all():
     armature = two_limbs()
     bpy.ops.ik2d.adopt(all=True)
     assert sorted(chain.tip for chain in armature.ik2d.chains) == ["fore", "shin"]
+
+
+def test_a_note_is_said_once_for_all_limbs_that_have_it_whatever_their_side():
+    armature = ik_rigs.from_the_tip()
+    bpy.context.view_layer.objects.active = armature
+    lost = (
+        ("the drivers on 'shin.L'", "a Child Of"),
+        ("the drivers on 'shin.R'", "a Child Of"),
+        ("a Child Of",),
+    )
+    plans = tuple(
+        SimpleNamespace(name=title, limb=SimpleNamespace(title=title), lost=notes, carried=(), off_plane=0.0)
+        for title, notes in zip(("leg.L", "leg.R", "arm"), lost, strict=True)
+    )
+    adoption = replace(adopt.plan_adoption(armature, bpy.context.scene, None), plans=plans, takers={})
+    text = difference.dialog_text(adoption, {}, Units('METRIC'), 0.02)
+    assert text.lost == (
+        "leg.L, leg.R: Not carried over: the drivers on 'shin.L/R'",
+        "All: Not carried over: a Child Of",
+    )
+
+
+def eight_arms():
+    """Return a rig of eight arms with IK, each out of its plane, and one batch of chains for them all."""
+    bones = {"body": ((0, 0, 0), (0, 0, 1), "", 0.0)}
+    for i in range(8):
+        bones[f"upper.{i}"] = ((i, 0, 1), (i + 0.4, -0.1, 1), "body", 0.0)
+        bones[f"fore.{i}"] = ((i + 0.4, -0.1, 1), (i + 0.8, 0, 1), f"upper.{i}", 0.0)
+    armature = add_armature(bones)
+    for i in range(8):
+        path = {1: (i + 0.5, -0.2, 1.1), 10: (i + 0.3, 0.1, 1.4)}
+        ik_rigs.add_ik(armature, f"fore.{i}", add_target(path, f"Hand {i}"), 2)
+    bpy.context.scene.frame_set(1)
+    return armature
+
+
+class Lines:
+    """A layout that counts the lines of a dialog: labels and rows of ticks."""
+
+    def __init__(self, parent=None):
+        self.count, self.parent = 0, parent
+
+    def line(self):
+        self.count += 1
+        if self.parent is not None:
+            self.parent.line()
+
+    def column(self, **_looks):
+        return Lines(self)
+
+    def row(self, **_looks):
+        row = Lines(self)
+        row.line()
+        row.line = lambda: None
+        row.row = lambda **_looks: row
+        return row
+
+    def label(self, **_looks):
+        self.line()
+
+    def prop(self, *_what, **_looks):
+        self.line()
+
+
+def test_a_dialog_of_eight_limbs_fits_800_pixels():
+    armature = eight_arms()
+    bpy.context.view_layer.objects.active = armature
+    found = dialog(armature)
+    found.layout, found.show_carried = Lines(), False
+    operators.IK2D_OT_adopt.draw(found, bpy.context)
+    assert len(found.limbs) == 8 and found.layout.count * 20 < 640, found.layout.count
+
+
+def test_restoring_one_limb_leaves_those_that_were_adopted_with_it():
+    armature = two_limbs()
+    bpy.ops.ik2d.adopt(all=True)
+    chains = armature.ik2d.chains
+    armature.ik2d.active_index = chains.find(next(chain.name for chain in chains if chain.tip == "fore"))
+    drawn = []
+    operators.draw_adopt(Buttons(drawn), bpy.context)
+    native.draw_native(Buttons(drawn), bpy.context)
+    assert [(name, button.this_only) for name, button in drawn] == [
+        ("ik2d.adopt", None),
+        ("ik2d.release", None),
+        ("ik2d.release", True),
+        ("ik2d.make_native", None),
+        ("ik2d.make_native", True),
+    ]
+    assert bpy.ops.ik2d.release(this_only=True) == {'FINISHED'}
+    assert [chain.tip for chain in chains] == ["shin"]
+    assert (
+        armature.pose.bones["shin"].constraints[0].mute
+        and not armature.pose.bones["fore"].constraints[0].mute
+    )
+    drawn.clear()
+    operators.draw_adopt(Buttons(drawn), bpy.context)
+    native.draw_native(Buttons(drawn), bpy.context)
+    assert not any(button.this_only for _, button in drawn)  # there is no other limb
+
+
+def test_restoring_without_the_tick_restores_all_that_were_adopted_together():
+    armature = two_limbs()
+    bpy.ops.ik2d.adopt(all=True)
+    assert bpy.ops.ik2d.release() == {'FINISHED'}
+    assert len(armature.ik2d.chains) == 0
+
+
+class Buttons:
+    """A layout that keeps the operators that it draws."""
+
+    alignment = ""
+
+    def __init__(self, drawn):
+        self.drawn = drawn
+
+    def row(self, **_looks):
+        return self
+
+    column = box = row
+
+    def operator(self, name, **_looks):
+        self.drawn.append((name, button := SimpleNamespace(this_only=None)))
+        return button
+
+    def label(self, *_what, **_looks):
+        pass
+
+    prop = label

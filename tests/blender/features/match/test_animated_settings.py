@@ -8,6 +8,7 @@ from rigs import leg_with_target
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.match.animated_settings import ChainValue
+from ik2d_addon.rig.animation.kept.marks import SNAP
 from ik2d_addon.rig.animation.value_keys import curve_of, values_keyed
 from ik2d_addon.rig.chain.chain import read_chain
 
@@ -37,7 +38,7 @@ def test_keys_over_frames_leave_those_beside_unless_it_goes_on(on):
         for point in curve_of(softness.owner, softness.path).keyframe_points:
             point.interpolation = 'LINEAR'
     keyed = softness.keys_over(bpy.context.scene, [5, 6, 7, 8], np.zeros(4), on)
-    with values_keyed(bpy.context.scene, [keyed]):
+    with values_keyed(bpy.context.scene, [keyed], SNAP):
         pass
     curve = curve_of(softness.owner, softness.path)
     shown = [curve.evaluate(frame) for frame in (4, 5, 6, 7, 8, 9)]
@@ -51,5 +52,5 @@ def test_keys_over_frames_leave_those_beside_unless_it_goes_on(on):
 def test_a_driver_is_refused_by_name():
     chain, over = value_of_leg("turn_over")
     chain.driver_add("turn_over")
-    with pytest.raises(IK2DError, match="its Turn Over has a driver"):
+    with pytest.raises(IK2DError, match="its Bend to Other Side has a driver"):
         over.refuse_driver()

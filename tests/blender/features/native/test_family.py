@@ -99,7 +99,7 @@ def test_bones_that_stretch_evenly_share_a_factor():
         ({"solver": 'CCD'}, "set Solver to Automatic or Circle"),
         ({"solver": 'EVEN', "root_turns_freely": False}, "turn First Bone Turns Freely on"),
         ({"limits": np.array([[np.nan] * 2, [-1.0, 1.0], [np.nan] * 2])}, "turn Limit off"),
-        ({"weights": np.array([1.0, 0.0, 1.0])}, "give it a weight"),
+        ({"weights": np.array([1.0, 0.0, 1.0])}, "give it some"),
         ({"stretch": Stretch(most=1.5, last_only=True)}, "set Stretched Bones to All"),
     ],
 )

@@ -57,7 +57,9 @@ def test_what_two_bones_miss_by_is_what_blender_has():
 def test_a_bone_seen_end_on_is_refused():
     armature = add_armature({"a": ((0, 0, 0), (0, 0, 1), "", 0.0), "b": ((0, 0, 1), (1, 0, 1), "a", 0.0)})
     chain = add_chain(armature, "b", add_target({1: (0, 1, 1)}), plane='X')
-    with pytest.raises(IK2DError, match="bone 'b' points across the chain's plane.*choose another plane"):
+    with pytest.raises(
+        IK2DError, match="bone 'b' points across the chain's plane.*set Bends In to another plane"
+    ):
         shape_of(read_chain(armature, chain))
 
 

@@ -25,6 +25,10 @@ def driven_location(armature, chain):
     armature.pose.bones["thigh"].driver_add("location", 0)
 
 
+def driven_scale(armature, chain):
+    armature.pose.bones["shin"].driver_add("scale", 1).driver.expression = "1"
+
+
 def no_rotation(armature, chain):
     armature.data.bones["shin"].use_inherit_rotation = False
 
@@ -43,6 +47,10 @@ def scaled(armature, chain):
 
 def locked(armature, chain):
     armature.pose.bones["shin"].lock_rotation = (True, True, True)
+
+
+def free_along(armature, chain):
+    armature.pose.bones["thigh"].lock_rotation = (True, False, True)
 
 
 def weight(armature, chain):
@@ -81,13 +89,18 @@ def below(armature, chain):
     [
         (unlocated, "bone 'thigh' is moved by its own location; move the bone above"),
         (keyed_location, "bone 'thigh' is moved by its own location.*keys"),
-        (driven_location, "bone 'thigh' is moved by its own location"),
+        (
+            driven_location,
+            "location of the bone 'thigh' has a driver on X; move .* delete or mute that driver",
+        ),
+        (driven_scale, "scale of the bone 'shin' has a driver on Y; scale .* delete or mute that driver"),
         (no_rotation, "bone 'shin' does not inherit rotation; turn on"),
         (scale_of_root, "bone 'thigh' inherits scale by 'Aligned'; set Inherit Scale to Full"),
         (scale_of_knee, "bone 'shin' inherits scale by 'None'; set Inherit Scale to Full, or to Aligned"),
         (scaled, "bone 'shin' is scaled; scale the bone above"),
         (locked, "locks hold the bone 'shin'; unlock"),
-        (weight, "bone 'shin' has a weight of 0.5; set its Weight to 1"),
+        (free_along, "locks leave the bone 'thigh' only 'Y', about which it does not bend.*unlock"),
+        (weight, "bone 'shin' has a flexibility of 0.5; set its Flexibility to 1"),
         (slides, "bones that slide cannot be; turn Slide off"),
         (limits_and_stretch, "limits and stretches.*turn off the limits, or Stretch"),
         (slow_flip, "turns over slowly.*key Bend instead"),

@@ -6,43 +6,22 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from mathutils import Vector
 from recorded_motion import CLIPS
 from recorded_walkers import recorded_walker
 from rigs import every_bit_of_animation
-from walkers import FRAMES, STEP, STRIDE, walker
+from walkers import FRAMES, HALVES, STEP, STRIDE, slides, walker
 
 from ik2d_addon.bake import bake
 from ik2d_addon.bake.keys.clearing import clear
 from ik2d_addon.chains import find_contacts, make_native, plant_feet, unplant_feet
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.baking.results import bake_is_stale
+from ik2d_addon.features.plant.before import has_planted_motion, is_planted
 from ik2d_addon.features.plant.plant import plant_steps
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
 SAMPLE = Path(__file__).resolve().parents[4] / "sample_scenes" / "08_cutout.blend"
 ON_FRAMES, SWINGING, HALF_WAY = 1e-5, 2e-5, 2e-4
-HALVES = np.arange(2 * len(FRAMES) - 1) / 2.0 + FRAMES[0]
-
-
-def slides(made, report, times=FRAMES, ground=(0.0, 0.0, 0.0)):
-    """Return how far what stands gets from where its contact began, as parts of the reach."""
-    found = []
-    for chain in report.chains:
-        side, foot = chain.name[-1], made.armature.ik2d.chains[chain.name].foot
-        ankle = made.armature.data.bones[f"shin.{side}"].tail_local
-        for name, spans in chain.contacts.items():
-            bone, own = {
-                "contact": (f"shin.{side}", (0.0, 0.0, 0.0)),
-                "contact_heel": (f"foot.{side}", foot.heel),
-                "contact_toe": (f"foot.{side}", foot.ball),
-            }[name]
-            path = made.path(bone, ankle + Vector(own), times)
-            path = path - np.outer(np.array(times) - FRAMES[0], ground) / bpy.context.scene.render.fps
-            for first, last in spans:
-                inside = (np.array(times) >= first) & (np.array(times) <= last)
-                found.append(np.linalg.norm(path[inside] - path[inside][0], axis=1).max())
-    return max(found) / made.reach
 
 
 @pytest.mark.parametrize(
@@ -164,7 +143,9 @@ def test_contacts_are_found_alone_without_moving_anything():
     found = find_contacts(made.armature)
     assert found == {"shin.L": 6, "shin.R": 7}
     assert np.abs(made.pose() - before).max() == 0.0
-    assert not any(len(chain.planted.channels) for chain in made.armature.ik2d.chains)
+    assert not any(map(has_planted_motion, made.armature.ik2d.chains))
+    assert unplant_feet(made.armature) == []  # takes the found contacts away
+    assert not any(map(is_planted, made.armature.ik2d.chains))
 
 
 def in_place(made):
@@ -250,28 +231,6 @@ def test_a_copy_of_the_motion_goes_with_the_file(tmp_path):
     assert np.abs(made.pose() - before).max() < 1e-6
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"keys": "x", "group": ""}', "nonsense"])
-def test_a_damaged_note_is_told_and_the_rest_comes_back(text):
-    made = walker()
-    plant_feet(made.armature)
-    kept = made.armature.ik2d.chains[0].planted.channels
-    damaged = next(one for one in kept if one.path.endswith('["thigh.L"].rotation_quaternion') and one.curve)
-    damaged.curve, damaged.value = text or damaged.curve, damaged.value if text else "["
-    (sentence,) = unplant_feet(made.armature)
-    assert "thigh.L" in sentence and "is damaged" in sentence
-    assert not any(len(chain.planted.channels) for chain in made.armature.ik2d.chains)
-
-
-def test_a_bone_or_a_target_that_is_gone_is_told():
-    made = walker()
-    plant_feet(made.armature)
-    made.armature.data.bones["toes.L"].name = "claws"
-    bpy.data.objects.remove(made.armature.ik2d.chains[1].target)
-    sentences = unplant_feet(made.armature)
-    assert any("toes.L" in one and "is gone" in one for one in sentences)
-    assert any("an object that it moved is gone" in one for one in sentences)
-
-
 # --- In the sidebar ---
 
 
@@ -297,7 +256,7 @@ def refused(made, words, **arguments):
     with pytest.raises(IK2DError, match=words):
         plant_feet(made.armature, **arguments)
     assert [every_bit_of_animation(thing) for thing in things] == before
-    assert not any(len(chain.planted.channels) for chain in made.armature.ik2d.chains)
+    assert not any(map(is_planted, made.armature.ik2d.chains))
     assert not any("Pole" in ob.name for ob in bpy.data.objects)
 
 

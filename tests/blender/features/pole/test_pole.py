@@ -6,6 +6,7 @@ from math import degrees
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 from rigs import add_armature, add_chain, add_leg, add_target
 
 from ik2d_addon import chains
@@ -130,3 +131,42 @@ def test_the_knee_is_in_the_half_plane_of_target_and_pole(seed, bend):
 def test_a_straight_chain_bends_towards_its_pole_at_any_angle():
     armature, chain, _root = bent(np.random.default_rng(0), straight=True)
     assert angle_to_bend(chain, chain_bones(armature, "b1", 2)) is None
+
+
+@pytest.mark.parametrize("bend", ['POSITIVE', 'NEGATIVE'])
+@pytest.mark.parametrize("pole_first", [False, True])
+@pytest.mark.parametrize("place", [(0, -2, 1), (2, 0, 1.5), (-1, 1.5, 0.3), (1, -1, 1.8)])
+def test_a_pole_chosen_by_hand_keeps_the_pose(bend, pole_first, place):
+    armature = add_leg()
+    armature.location, armature.rotation_euler, armature.scale = (1, 2, 3), (0.3, 0.5, 1.0), (2, 2, 2)
+    bpy.context.view_layer.update()
+    target = add_target({})
+    target.location = armature.matrix_world @ Vector((0.0, -0.3, 0.6))
+    chain = add_chain(armature, "shin", target, bend=bend)
+    bpy.context.view_layer.update()
+    solve(armature)
+    before = joints(armature)
+    pole = bpy.data.objects.new("Elsewhere", None)
+    bpy.context.scene.collection.objects.link(pole)
+    pole.location = armature.matrix_world @ Vector(place)
+    if pole_first:
+        chain.pole, chain.plane = pole, 'POLE'
+    else:
+        chain.plane, chain.pole = 'POLE', pole
+    bpy.context.view_layer.update()
+    solve(armature)
+    assert np.abs(joints(armature) - before).max() < 1e-4 * np.linalg.norm(before[0] - before[1])
+    chain.pole = None
+    pole.location = armature.matrix_world @ Vector((0.5, -2.0, 1.0))
+    chain.pole = pole  # another angle
+    bpy.context.view_layer.update()
+    solve(armature)
+    assert np.abs(joints(armature) - before).max() < 1e-4 * np.linalg.norm(before[0] - before[1])
+
+
+def test_an_angle_that_was_set_stays_where_the_plane_is_chosen():
+    armature = add_leg()
+    chain = add_chain(armature, "shin", add_target({}))
+    chain.pole, chain.pole_angle = bpy.data.objects["Target"], 0.25
+    chain.plane = 'POLE'
+    assert chain.pole_angle == 0.25

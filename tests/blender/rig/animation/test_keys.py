@@ -19,11 +19,12 @@ from keyed_legs import (
     location,
     rotation,
 )
-from rigs import add_leg, add_target, every_bit_of, every_bit_of_animation
+from rigs import add_leg, every_bit_of, every_bit_of_animation
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.key_columns import new_keys
-from ik2d_addon.rig.animation.keys import copy_curve, keep_hand_made, previewed, replace_keys, written
+from ik2d_addon.rig.animation.keys import previewed, written
+from ik2d_addon.rig.animation.replacing import replace_keys
 from ik2d_addon.rig.animation.versions import existing_channels, existing_fcurves, place_of
 
 
@@ -284,24 +285,6 @@ def test_in_strips_that_run_backwards_keys_and_handles_run_the_other_way():
     assert every_bit_of(curve_of(other)) == every_bit_of(curve_of(armature))
 
 
-def test_keys_of_a_bake_are_taken_away_and_those_made_by_hand_stay():
-    armature = euler_leg()
-    key_euler(armature, frames=(1, 3, 6))
-    curve = curve_of(armature)
-    for key, kind in zip(curve.keyframe_points, ('FREE', 'ALIGNED', 'FREE'), strict=True):
-        key.handle_left_type = key.handle_right_type = kind
-        key.handle_left = (key.co.x - 0.37, 0.123)
-        key.handle_right = (key.co.x + 0.11, 0.071)
-    before = every_bit_of(curve)
-    assert keep_hand_made(curve) and every_bit_of(curve) == before
-    curve.keyframe_points[1].type = 'GENERATED'
-    assert keep_hand_made(curve)
-    assert every_bit_of(curve) == [before[0], before[2]]
-    for key in curve.keyframe_points:
-        key.type = 'GENERATED'
-    assert not keep_hand_made(curve)
-
-
 def test_of_a_location_only_the_channels_asked_for_are_keyed():
     armature = euler_leg()
     write(armature, FRAMES, [location(1)])
@@ -329,54 +312,3 @@ def test_a_location_is_put_back_where_a_bake_fails():
         _ = 1 / 0
     assert tuple(shin.location) == (0.125, 0.25, 0.5)
     assert every_bit_of_animation(armature) == {}
-
-
-# --- Copies of an F-Curve -------------------------------------------------------------------------
-
-
-def vary(values, rng):
-    """Set all values of a modifier, but whether it is muted, at random."""
-    for found in values.bl_rna.properties:
-        if found.is_readonly or found.identifier == "mute":
-            continue
-        if found.type == 'ENUM':
-            value = rng.choice([item.identifier for item in found.enum_items]).item()
-        elif found.type == 'FLOAT' and found.is_array:
-            value = rng.uniform(-1.0, 1.0, len(getattr(values, found.identifier))).tolist()
-        elif found.type in ('BOOLEAN', 'INT', 'FLOAT'):
-            value = {'BOOLEAN': rng.random() < 0.5, 'INT': int(rng.integers(5)), 'FLOAT': rng.uniform(-9, 9)}
-            value = value[found.type]
-        else:
-            continue
-        setattr(values, found.identifier, value)
-    values.frame_start, values.frame_end = sorted((values.frame_start, values.frame_end))
-    values.blend_in, values.blend_out = rng.uniform(0.0, 3.0, 2).tolist()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "kind", ['GENERATOR', 'FNGENERATOR', 'ENVELOPE', 'CYCLES', 'NOISE', 'LIMITS', 'STEPPED']
-)
-def test_a_copied_curve_plays_the_same_whatever_its_modifier(kind):
-    rng = np.random.default_rng(7)
-    moved = add_target({})
-    for _ in range(20):
-        moved.animation_data_clear()
-        for frame in (1, 5, 9):
-            moved.location.x = rng.uniform(-2.0, 2.0)
-            moved.keyframe_insert("location", index=0, frame=frame)
-        moved.keyframe_insert("location", index=1, frame=1)
-        source, copy = sorted(existing_fcurves(moved), key=lambda curve: curve.array_index)
-        source.extrapolation = rng.choice(['CONSTANT', 'LINEAR']).item()
-        modifier = source.modifiers.new(kind)
-        vary(modifier, rng)
-        if kind == 'ENVELOPE':
-            points = modifier.control_points
-            for frame in sorted(rng.choice(20, rng.integers(4), replace=False)):
-                points.add(frame)
-            points.foreach_set("min", rng.uniform(-3.0, 0.0, len(points)).tolist())
-            points.foreach_set("max", rng.uniform(0.0, 3.0, len(points)).tolist())
-        copy_curve(source, copy)
-        for frame in range(-12, 25, 2):
-            bpy.context.scene.frame_set(frame)
-            assert moved.location.x == moved.location.y

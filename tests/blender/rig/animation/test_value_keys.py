@@ -7,6 +7,7 @@ import pytest
 from rigs import add_target, every_bit_of_animation, leg_with_target
 
 from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.animation.kept.marks import SNAP
 from ik2d_addon.rig.animation.value_keys import (
     ValueKeys,
     check_values,
@@ -23,7 +24,7 @@ def keys_of(owner, path="location", index=2, stepped=False, values=(1.0, 2.0)):
 
 def test_keys_count_as_made_by_hand_and_take_the_place_of_those_between():
     target = add_target({1: (0, 0, 7), 5: (0, 0, 8), 9: (0, 0, 9)})
-    with values_keyed(bpy.context.scene, [keys_of(target, stepped=True)]):
+    with values_keyed(bpy.context.scene, [keys_of(target, stepped=True)], SNAP):
         pass
     points = curve_of(target, "location", 2).keyframe_points
     assert [tuple(point.co) for point in points] == [(1, 7), (5, 1), (6, 2), (9, 9)]
@@ -36,7 +37,7 @@ def test_an_error_inside_puts_all_back(keyed_before):
     target = add_target({1: (0, 0, 7), 5: (0, 0, 8)} if keyed_before else {})
     target.location = (1, 2, 3)
     before = every_bit_of_animation(target)
-    with pytest.raises(ZeroDivisionError), values_keyed(bpy.context.scene, [keys_of(target)]):
+    with pytest.raises(ZeroDivisionError), values_keyed(bpy.context.scene, [keys_of(target)], SNAP):
         bpy.context.scene.frame_set(6)
         assert target.location[2] == 2.0
         raise ZeroDivisionError

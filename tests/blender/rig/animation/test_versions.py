@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
+from keyed_chains import put_into_strip, two_legs
 from rigs import add_leg, every_bit_of_animation, is_selected
 
 from ik2d_addon.rig.animation.versions import (
@@ -16,8 +17,10 @@ from ik2d_addon.rig.animation.versions import (
     existing_fcurves,
     has_curves,
     heeds_muted_groups,
+    holders_of,
     is_plain,
     place_of,
+    places_played,
     playing_strips,
     plays,
     select_bone,
@@ -308,3 +311,34 @@ def test_bones_are_selected_and_taken_out_of_the_selection(select):
     select_bone(bone, not select)
     select_bone(bone, select)
     assert is_selected(bone) == select
+
+
+def test_an_object_plays_its_action_its_strips_and_what_waits_in_tweak_mode():
+    armature = two_legs()
+    walk = armature.animation_data.action
+    run, jump = walk.copy(), walk.copy()
+    put_into_strip(armature, run).mute = True
+    assign_action(armature.animation_data, jump, jump.slots[0].identifier if SLOTS else "")
+    assert {action for action, _ in places_played(armature)} == {run, jump}
+    track = armature.animation_data.nla_tracks[0]
+    track.strips[0].mute, track.strips[0].select, track.select = False, True, True
+    armature.animation_data.nla_tracks.active = track
+    armature.animation_data.use_tweak_mode = True
+    assert armature.animation_data.action == run
+    assert {action for action, _ in places_played(armature)} == {run, jump}
+    for place in places_played(armature):
+        assert channels_at(place) is not None
+    armature.animation_data_clear()
+    assert list(places_played(armature)) == []
+
+
+def test_an_action_has_channels_for_each_slot():
+    armature = two_legs()
+    action = armature.animation_data.action
+    slots = ["OBRig"] if SLOTS else [""]
+    assert [slot for _, slot in holders_of(action)] == slots
+    if SLOTS:
+        action.layers[0].strips[0].channelbag(action.slots.new(id_type='OBJECT', name="Cube"), ensure=True)
+        assert [slot for _, slot in holders_of(action)] == ["OBRig", "OBCube"]
+    for holder, _ in holders_of(action):
+        assert place_of(holder)[0] == action

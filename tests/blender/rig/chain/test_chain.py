@@ -154,9 +154,11 @@ def test_bones_are_counted_from_the_tip_and_run_from_the_root(count, expected):
 @pytest.mark.parametrize("name, start", [("left", "Chain 'left'"), ("", "The chain")])
 def test_bones_that_are_not_there_are_told(name, start):
     armature = add_leg()
-    with pytest.raises(IK2DError, match=f"^{start} has no tip bone; choose its last bone"):
+    with pytest.raises(IK2DError, match=f"^{start} has no tip bone; set Last Bone to one"):
         chain_bones(armature, "", 0, name)
-    with pytest.raises(IK2DError, match=f"^{start}: armature 'Rig' has no bone 'foot'; choose another tip"):
+    with pytest.raises(
+        IK2DError, match=f"^{start}: armature 'Rig' has no bone 'foot'; set Last Bone to another one"
+    ):
         chain_bones(armature, "foot", 0, name)
     with pytest.raises(
         IK2DError,
@@ -317,7 +319,8 @@ def test_a_first_bone_with_locks_follows_no_pole():
 
 def test_a_plane_towards_a_pole_needs_one():
     assert refusal(*leg_with_pole("")) == (
-        "Chain 'shin' has no pole; choose the object that its knee or elbow points at, or another plane"
+        "Chain 'shin' has no pole; choose the object that its knee or elbow points at, or set Bends In to "
+        "another plane"
     )
 
 
@@ -361,7 +364,8 @@ def test_a_single_bone_that_slides_stays_in_one_plane(plane):
     assert read_chain(armature, chain).aims
     set_slide(chain, "boom", 0.0, 1.0)
     assert refusal(armature, chain) == (
-        "Chain 'boom': a single bone that slides stays in one plane; turn Slide off, or choose another plane"
+        "Chain 'boom': a single bone that slides stays in one plane; turn Slide off, or set Bends In to "
+        "another plane"
     )
     chain.plane = 'X'
     assert not read_chain(armature, chain).aims
@@ -406,7 +410,7 @@ def test_a_chain_that_has_no_such_plane_is_named():
     armature = add_armature({"a": ((0, 0, 0), (0, 0, 1), "", 0.0)})
     chain = add_chain(armature, "a", None, bone_count=1, plane='Z')
     bones = [armature.pose.bones["a"]]
-    with pytest.raises(IK2DError, match="^Chain 'a': the chain stands at right angles to its plane"):
+    with pytest.raises(IK2DError, match="^Chain 'a': the chain is at right angles to its plane"):
         bend_plane(chain, bones, rest_joints(bones))
 
 

@@ -57,7 +57,7 @@ def test_state_and_what_is_read_on_each_frame_leave_it_as_it_is():
     armature, chain, _target = leg()
     before = fingerprint(armature, chain)
     chain.name, chain.live, chain.active_joint, chain.softness, chain.influence = "leg", True, 1, 0.1, 0.5
-    chain.plane_taken, chain.is_off_plane, chain.missed_frames, chain.worst_frame = "X", True, "1..2", 1
+    chain.plane_taken, chain.missed_frames, chain.worst_frame = "X", "1..2", 1
     chain.joints[0].is_scaled, chain.joints[0].slid = True, (True, False, False)
     assert fingerprint(armature, chain) == before
 
@@ -66,9 +66,24 @@ def test_settings_are_what_is_not_hidden():
     armature, chain, _target = leg()
     names = [name for name, _ in settings_of(chain)]
     assert names == [
-        *("tip_rotation", "tip_angle_offset", "tip_angle_first", "pole_angle", "aim_distance"),
+        *(
+            "tip_rotation",
+            "tip_angle_offset",
+            "tip_angle_first",
+            "swing_normal",
+            "pole_angle",
+            "aim_distance",
+        ),
         *("bone_count", "solver", "bend", "turn_over", "plane", "plane_normal", "softness", "stretch"),
-        *("compress", "stretch_bones", "influence", "hand_rotation", "hand_offset", "start_from"),
+        *(
+            "compress",
+            "stretch_bones",
+            "influence",
+            "hand_rotation",
+            "hand_offset",
+            "hand_turn",
+            "start_from",
+        ),
         *("root_turns_freely", "slide_weight", "iterations", "tolerance"),
     ]
     assert [name for name, _ in settings_of(chain.joints[0])] == [

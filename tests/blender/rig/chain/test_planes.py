@@ -8,6 +8,7 @@ import pytest
 from rigs import add_armature, add_chain
 
 from ik2d_addon.core import IK2DError, Plane
+from ik2d_addon.core.words import noted
 from ik2d_addon.rig.chain import planes
 from ik2d_addon.rig.chain.chain import rest_joints
 from ik2d_addon.rig.chain.joints import HINGE
@@ -55,6 +56,13 @@ BENT = [(0, 0, 0), (0, 1, 0), (0, 2, 0.5)]
 # --- Chosen ---------------------------------------------------------------------------------------
 
 
+def test_every_plane_is_noted_for_translators():
+    chain, bones = add_arm([(0, 0, 0), (1, 1, 1), (2, 3, 2)])
+    chain.plane_normal = (0, 3, 4)
+    for choice in ('AUTO', 'X', 'Y', 'Z', 'CUSTOM', *FOLLOWING):
+        assert type(choose_plane(chain, choice, bones, rest_joints(bones))[1]) is noted
+
+
 def test_the_axes_and_an_own_normal_are_called_what_they_are():
     chain, bones = add_arm([(0, 0, 0), (1, 1, 1), (2, 3, 2)])
     for choice, axis in (('X', X), ('Y', Y), ('Z', Z)):
@@ -73,7 +81,7 @@ def test_an_own_normal_of_nothing_is_refused():
     with pytest.raises(IK2DError) as caught:
         chosen(chain, bones, 'CUSTOM')
     assert str(caught.value) == (
-        "Chain 'arm': its own plane has no normal; give it one, or choose another plane"
+        "Chain 'arm': its own plane has no normal; give it one, or set Bends In to another plane"
     )
 
 
@@ -83,7 +91,7 @@ def test_hinges_are_refused_where_there_are_none():
         chosen(chain, bones, 'HINGES')
     assert str(caught.value) == (
         "Chain 'arm': no joint of it has locks that leave it one axis to bend about; lock two axes of a"
-        " bone's rotation, or choose another plane"
+        " bone's rotation, or set Bends In to another plane"
     )
 
 
@@ -282,7 +290,7 @@ def test_a_later_bone_that_inherits_no_rotation_is_refused(plane):
         swing_of(chain, bones, joints)
     assert str(caught.value) == (
         "Chain 'arm': 'b1' inherits no rotation, so it does not turn with a plane that follows its target;"
-        " turn Inherit Rotation on, or choose another plane"
+        " turn Inherit Rotation on, or set Bends In to another plane"
     )
 
 

@@ -37,10 +37,10 @@ def refused(armature, chain, words):
         ("bend", 7, "its setting Bend has an unknown value"),
         ("softness", math.nan, "its setting Softness holds nan, which is not within 0 to 1"),
         ("softness", -0.5, "its setting Softness holds -0.5, which is not within 0 to 1"),
-        ("influence", math.inf, "its setting Influence holds inf, which is not within 0 to 1"),
+        ("influence", math.inf, "its setting IK Blend holds inf, which is not within 0 to 1"),
         ("iterations", 0, "its setting Iterations holds 0, which is not within 1 to 10000"),
         ("iterations", 2**31 - 1, "its setting Iterations holds 2.14748e+09, which is not within 1 to 10000"),
-        ("tolerance", math.inf, "its setting Tolerance holds inf, which is not within 0 to 3.40282e+38"),
+        ("tolerance", math.inf, "its setting Reached Within holds inf, which is not within 0 to 3.40282e+38"),
     ],
 )
 def test_a_chains_settings_hold_what_they_can(name, value, words):
@@ -60,8 +60,8 @@ def test_no_chain_has_less_bones_than_none(count):
 @pytest.mark.parametrize(
     "name, value, words",
     [
-        ("weight", math.nan, "Weight holds nan, which is not within 0 to 1"),
-        ("weight", -1.0, "Weight holds -1, which is not within 0 to 1"),
+        ("weight", math.nan, "Flexibility holds nan, which is not within 0 to 1"),
+        ("weight", -1.0, "Flexibility holds -1, which is not within 0 to 1"),
         ("limit_min", -math.inf, "Min holds -inf radians, which is not an angle"),
         ("limit_max", 1e30, "Max holds 1e+30 radians, which is not an angle"),
     ],

@@ -4,10 +4,11 @@
 import bpy
 import numpy as np
 import pytest
-from rigs import add_armature, add_chain, add_target
+from rigs import add_armature, add_chain, add_target, as_baked
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.bone_channels import matrices
+from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.pose.bone_matrices import rotations_of
 from ik2d_addon.rig.pose.hand_rotations import (
@@ -60,7 +61,9 @@ def test_own_turns_are_those_of_keys_made_by_hand(arm, made):
     for frame in (1, 10):
         hand.rotation_euler = (0.1 * frame, 0, 0)
         kind = made if made != 'both' else ('KEYFRAME' if frame == 1 else 'GENERATED')
-        hand.keyframe_insert("rotation_euler", frame=frame, keytype=kind)
+        hand.keyframe_insert("rotation_euler", frame=frame)
+        for curve in existing_fcurves(armature) if kind == 'GENERATED' else ():
+            as_baked(next(key for key in curve.keyframe_points if key.co.x == frame))
     scene = bpy.context.scene
     scene.frame_set(10)
     rig = read_chain(armature, chain)

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Quaternion, Vector
-from rigs import add_chain, add_leg, add_target
+from rigs import add_chain, add_leg, add_target, as_baked
 
 from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError
@@ -21,7 +21,6 @@ from ik2d_addon.rig.pose.keyed_pose import (
     neighbor_poses,
     pose_of_hand_made,
     pose_without_chain,
-    replaced_notes,
 )
 
 SLOTS = hasattr(bpy.types, "ActionSlot")
@@ -62,7 +61,7 @@ def key(rig, turns, bones=(0, 1), generated=False):
     if generated:
         for curve in existing_fcurves(rig.armature):
             for point in curve.keyframe_points:
-                point.type = 'GENERATED'
+                as_baked(point)
 
 
 def scene():
@@ -303,7 +302,7 @@ def test_keys_made_by_hand_are_what_it_is_and_those_of_a_bake_are_not(mode):
     key(rig, {1: 0.25, 9: 0.75})
     for curve in existing_fcurves(rig.armature):
         point = curve.keyframe_points.insert(5, 9.0)
-        point.type = 'GENERATED'
+        as_baked(point)
         curve.update()
     found = pose_without_chain(scene(), rig, [1.0, 5.0, 9.0]).turns
     assert found[[0, 2]] == pytest.approx(np.array([[0.25] * 2, [0.75] * 2]), abs=CLOSE_TO)
@@ -357,7 +356,7 @@ def test_where_the_plane_swings_the_first_bones_whole_rotation_is_its_own(mode):
         assert found.turns.shape == (1, 2)
     for curve in existing_fcurves(rig.armature):
         for point in curve.keyframe_points:
-            point.type = 'GENERATED'
+            as_baked(point)
     assert pose_without_chain(scene(), rig, [3.0]).first[0] == pytest.approx(np.eye(3), abs=1e-9)
 
 
@@ -403,26 +402,6 @@ def test_without_a_copy_keys_made_by_hand_give_the_same_turns(mode):
 def test_without_a_copy_keys_of_a_bake_among_those_made_by_hand_are_refused():
     rig = leg()
     key(rig, {1: 0.25, 9: 0.75})
-    existing_fcurves(rig.armature)[0].keyframe_points[1].type = 'GENERATED'
+    as_baked(existing_fcurves(rig.armature)[0].keyframe_points[1])
     with pytest.raises(IK2DError, match="clear the bake, or set the influence to 1"):
         pose_of_hand_made(scene(), rig, [1.0])
-
-
-# --- What is replaced -----------------------------------------------------------------------------
-
-
-def test_keys_made_by_hand_that_a_bake_replaces_are_counted_by_frame():
-    rig = leg()
-    assert list(replaced_notes(scene(), rig, 10, 20)) == []
-    key(rig, {9.98: 0.1, 10: 0.1, 15: 0.2, 20: 0.3, 20.02: 0.4})
-    (line,) = replaced_notes(scene(), rig, 10, 20)
-    assert line == (
-        "Chain 'shin': its influence blends with keys made by hand on 3 frames, which the bake has replaced;"
-        " undo it before you bake again, or keep a copy of the action"
-    )
-    assert list(replaced_notes(scene(), rig, 21, 30)) == []
-    for curve in existing_fcurves(rig.armature):
-        curve.keyframe_points[1].type = 'GENERATED'
-    assert "on 2 frames" in next(replaced_notes(scene(), rig, 10, 20))
-    key(rig, {10: 0.1}, generated=True)
-    assert list(replaced_notes(scene(), rig, 10, 20)) == []

@@ -356,6 +356,15 @@ def test_keys_count_in_the_scenes_time():
     assert len(found(armature, 12, 20)) == 1
 
 
+def test_keys_count_in_the_time_of_the_scene_that_the_armature_is_in():
+    armature, _ = leg()
+    key(ik(armature), {5: 0.0, 7: 1.0, 11: 0.0})
+    bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = 100, 200
+    bpy.context.window.scene = bpy.data.scenes.new("Another")
+    assert len(found(armature, 12, 20)) == 1
+    assert found(armature, 24, 40) == []
+
+
 def test_driven_influence_counts_unless_the_driver_is_muted():
     armature, _ = leg()
     constraint = ik(armature)

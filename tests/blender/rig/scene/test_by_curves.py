@@ -254,7 +254,7 @@ LEFT = {
     "on a bone of the chain": (lambda rig: constrained(bone_of(rig, "shin")), "constraint on bone 'shin'"),
     "muted now": (
         lambda rig: keyed(constrained(bone_of(rig)), "mute", False, True),
-        "pose.bones\\[\"body\"\\].constraints",
+        "constraint on bone 'body'",
     ),
     "driver": (lambda rig: driven(rig.target, "location", 1), "'Target' has a driver on location"),
     "driver of a bone": (lambda rig: driven(bone_of(rig), "location", 1), "has a driver on pose"),

@@ -187,15 +187,15 @@ def leg_with_pole():
     return read_chain(rig.armature, chain), pole
 
 
-def test_a_pole_of_no_scene_and_no_collection_was_deleted():
+def test_a_pole_of_no_scene_and_no_collection_is_refused():
     rig, pole = leg_with_pole()
     assert with_inputs_checked(rig) is rig
     bpy.context.scene.collection.objects.unlink(pole)
     with pytest.raises(IK2DError) as caught:
         with_inputs_checked(rig)
     assert str(caught.value) == (
-        "Chain 'shin': its pole 'Pole' was deleted: it is in no scene; choose another pole, or link it to the"
-        " scene again"
+        "Chain 'shin': its pole 'Pole' is in no scene: it was deleted, or came along with a rig that was"
+        " appended; link it to the scene, or choose another pole"
     )
     bpy.data.collections.new("Elsewhere").objects.link(pole)
     assert with_inputs_checked(rig).notes == (
@@ -210,14 +210,14 @@ def test_drivers_of_a_pole_count():
     assert "the driver of 'Pole' (location) does not work" in refused(rig)
 
 
-def test_a_target_of_no_scene_and_no_collection_was_deleted():
+def test_a_target_of_no_scene_and_no_collection_is_refused():
     rig, target = leg()
     bpy.context.scene.collection.objects.unlink(target)
     with pytest.raises(IK2DError) as caught:
         with_inputs_checked(rig)
     assert str(caught.value) == (
-        "Chain 'shin': its target 'Target' was deleted: it is in no scene; choose another target, or link it"
-        " to the scene again"
+        "Chain 'shin': its target 'Target' is in no scene: it was deleted, or came along with a rig that was"
+        " appended; link it to the scene, or choose another target"
     )
 
 

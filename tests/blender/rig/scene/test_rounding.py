@@ -37,3 +37,8 @@ def test_the_frame_furthest_off_decides():
     roots = np.array([[0.0, 0.0, 0.0], [0.0, 1000.0, 0.0]])
     worlds = np.repeat(HERE, 2, axis=0)
     assert reached_within(0.0, 1.0, worlds, roots) == reached_within(0.0, 1.0, HERE, roots[1:])
+
+
+@pytest.mark.parametrize("far", [1e9, 1e20, 3e38])
+def test_a_rounding_larger_than_the_reach_does_not_count_as_reached(far):
+    assert reached_within(0.0, 2.0, HERE, np.array([[far, 0.0, 0.0]])) == pytest.approx(2.0, rel=1e-4)

@@ -241,7 +241,7 @@ def test_a_sampler_leaves_nothing_when_something_fails(hindered, monkeypatch):
             steps_in(sampler, rig)
         assert (everything(), rig.armature.users, rig.target.users) == before
         monkeypatch.undo()
-        monkeypatch.setattr(sampling, "hindrance", lambda *_: "a test wants it")
+        monkeypatch.setattr(sampling, "is_hindered", lambda *_: True)
 
 
 # --- Hidden ---------------------------------------------------------------------------------------
@@ -343,7 +343,7 @@ def test_a_target_bone_stands_where_its_head_is():
 @pytest.fixture
 def hindered(monkeypatch):
     """More than F-Curves places what is sampled, it is said."""
-    monkeypatch.setattr(sampling, "hindrance", lambda *_: "a test wants it")
+    monkeypatch.setattr(sampling, "is_hindered", lambda *_: True)
 
 
 def test_a_difference_that_the_full_scene_confirms_leads_there(monkeypatch, hindered):

@@ -4,7 +4,7 @@
 import bpy
 import numpy as np
 import pytest
-from rigs import add_crane, add_target
+from rigs import add_crane, add_target, as_baked
 
 from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.animation.versions import existing_fcurves
@@ -35,7 +35,7 @@ def note(rig):
         pass
 
 
-def key_inner(armature, values, kind='KEYFRAME'):
+def key_inner(armature, values, baked=False):
     """Key the Y Location of the second bone at frames {frame: value}."""
     inner = armature.pose.bones["inner"]
     for frame, value in values.items():
@@ -44,7 +44,9 @@ def key_inner(armature, values, kind='KEYFRAME'):
     (curve,) = existing_fcurves(armature)
     for point in curve.keyframe_points:
         if point.co.x in values:
-            point.type, point.interpolation = kind, 'LINEAR'
+            point.interpolation = 'LINEAR'
+            if baked:
+                as_baked(point)
 
 
 def sampled(rig):
@@ -100,7 +102,7 @@ def test_before_anything_is_noted_locations_are_as_they_stand():
 def test_afterwards_they_are_what_was_noted():
     armature, rig = crane()
     note(rig)
-    key_inner(armature, {1: 0.5, 9: 0.9}, 'GENERATED')
+    key_inner(armature, {1: 0.5, 9: 0.9}, baked=True)
     samples = without_slides(bpy.context.scene, rig, sampled(rig), TIMES)
     assert samples.bases[:, 1, 1, 3] == pytest.approx([0.1] * 3)
     assert samples.bases[:, 1, 2, 3] == pytest.approx([0.2] * 3)
@@ -110,7 +112,7 @@ def test_keys_made_by_hand_win_over_the_note():
     armature, rig = crane()
     note(rig)
     key_inner(armature, {1: 0.0, 9: 0.8})
-    key_inner(armature, {5: 3.0}, 'GENERATED')
+    key_inner(armature, {5: 3.0}, baked=True)
     found = noted_locations(rig, TIMES)[1]
     assert found[:, 1] == pytest.approx([0.0, 0.4, 0.8])
     assert np.isnan(found[:, [0, 2]]).all()

@@ -20,6 +20,7 @@ def test_a_mask_has_a_column_for_each_contact(is_foot):
     for frame, on in ((3, True), (7, False)):
         setattr(chain.foot, names[-1], on)
         chain.foot.keyframe_insert(names[-1], frame=frame)
-    mask = keyed(chain, bpy.context.scene, FRAMES)
+    mask, count = keyed(chain, bpy.context.scene, FRAMES)
+    assert count.all()  # somebody has keyed them
     assert mask.shape == (10, len(names)) and not mask[:, :-1].any()
     assert [frame for frame, on in zip(FRAMES, mask[:, -1], strict=True) if on] == [1, 2, 3, 4, 5, 6]

@@ -4,21 +4,15 @@
 import bpy
 import numpy as np
 import pytest
-from rigs import add_target
 
-from ik2d_addon.rig.scene.feet.surface import Ground, triangles_of
+from ik2d_addon.rig.scene.feet.surface import Ground, MeshReader, Surface
 
 SOLE = np.array([[(0.0, 0.0, 0.1), (0.0, -0.3, -0.05)]])
 
 
-def level(height, triangles=None, root=1.0):
-    return Ground(np.array([(0.0, 0.0, height)]), np.eye(3)[None], triangles, np.array([root]))
-
-
-def test_only_meshes_have_triangles():
-    assert triangles_of(add_target({}, "Floor"), None) is None
-    bpy.ops.mesh.primitive_plane_add(size=2.0)
-    assert triangles_of(bpy.context.object, None).shape == (2, 3, 3)
+def level(height, surface=None, root=1.0):
+    shapes = None if surface is None else [surface]
+    return Ground(np.array([(0.0, 0.0, height)]), np.eye(3)[None], shapes, np.array([root]))
 
 
 def test_modifiers_count():
@@ -26,8 +20,8 @@ def test_modifiers_count():
     plane = bpy.context.object
     plane.modifiers.new("Array", 'ARRAY').count = 3
     graph = bpy.context.evaluated_depsgraph_get()
-    assert triangles_of(plane, graph).shape == (6, 3, 3)
-    assert triangles_of(plane, None).shape == (2, 3, 3)
+    assert len(MeshReader(plane).whole(graph).corners) == 6
+    assert len(MeshReader(plane).whole(None).corners) == 2
 
 
 def test_a_height_lifts_the_lowest_point():
@@ -37,7 +31,47 @@ def test_a_height_lifts_the_lowest_point():
 
 
 def test_of_two_floors_the_one_below_the_root_counts():
-    floor = np.array([[(-5.0, -5.0, 0.0), (5.0, -5.0, 0.0), (0.0, 5.0, 0.0)]])
-    both = np.concatenate((floor, floor + (0.0, 0.0, 2.0)))
+    floor = np.array([(-5.0, -5.0, 0.0), (5.0, -5.0, 0.0), (0.0, 5.0, 0.0)], np.float32)
+    corners = np.arange(6, dtype=np.int32).reshape(2, 3)
+    both = Surface(np.concatenate((floor, floor + np.array((0.0, 0.0, 2.0), np.float32))), corners)
     assert level(0.0, both).lifts(SOLE) == pytest.approx([0.05])
     assert level(0.0, both, root=3.0).lifts(SOLE) == pytest.approx([2.05])
+
+
+def rows_of(surface, rows=slice(None)):
+    """Return the triangles of a surface as a set of sorted corners."""
+    return {tuple(sorted(map(tuple, surface.vertices[row].tolist()))) for row in surface.corners[rows]}
+
+
+def test_the_part_nearby_holds_each_triangle_that_meets_the_square():
+    rng = np.random.default_rng(4)
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=20, y_subdivisions=25, size=4.0)
+    grid = bpy.context.object
+    grid.modifiers.new("Subsurf", 'SUBSURF').levels = 1
+    grid.shape_key_add(name="Basis")
+    bumps = grid.shape_key_add(name="Bumps")
+    for point in bumps.data:
+        point.co += bumps.data[0].co.__class__(rng.normal(0.0, 0.05, 3))
+    reader = MeshReader(grid)
+    for weight in np.linspace(0.0, 1.0, 8):
+        bumps.value = weight
+        graph = bpy.context.evaluated_depsgraph_get()
+        whole, place = MeshReader(grid).whole(graph), rng.uniform(-2.0, 2.0, 2)
+        corners = whole.vertices[whole.corners][..., :2]
+        met = (corners.min(axis=1) <= place + 0.3) & (corners.max(axis=1) >= place - 0.3)
+        expected = rows_of(whole, met.all(axis=1))
+        near = reader.near(graph, place - 0.3, place + 0.3)
+        assert expected <= rows_of(near) and len(expected) > 10
+        assert len(near.corners) < len(whole.corners) / 4
+
+
+def test_other_faces_are_read_anew():
+    bpy.ops.mesh.primitive_plane_add(size=2.0)
+    plane = bpy.context.object
+    array = plane.modifiers.new("Array", 'ARRAY')
+    array.count, reader = 2, MeshReader(plane)
+    for count in (2, 5, 1, 3):
+        array.count = count
+        graph = bpy.context.evaluated_depsgraph_get()
+        assert len(reader.near(graph, np.full(2, -100.0), np.full(2, 100.0)).corners) == 2 * count
+        assert len(reader.near(graph, np.array((50.0, 0.0)), np.array((51.0, 1.0))).corners) == 0

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Show the motion that bakes, Plant Feet and switches have replaced, for those who want to look at it."""
+
+from hashlib import sha256
+
+import bpy
+from bpy.types import Action, Context, Object, Operator
+
+from ...core.words import refusal, say
+from ...rig.animation.kept.giving_back import give_back
+from ...rig.animation.kept.marks import PURPOSES
+from ...rig.animation.kept.record import has_record
+from ...rig.animation.key_columns import columns_of
+from ...rig.animation.key_faults import refuse_tweak_mode
+from ...rig.animation.versions import HAS_SLOTS, assign_action, holders_of
+from ...ui.context import active_armature, why_not_edit
+from ...ui.operator import ChainOperator
+from ...ui.registration import registration
+
+
+def show_before(armature: Object) -> Action:
+    """Have an armature play its action as it was before bakes, Plant Feet and switches; return that.
+
+    It is a copy, with all replaced keys in their places. Called again, the armature plays its own action, and
+    the copy goes, unless somebody has edited it. Raises IK2DError where nothing is kept.
+    """
+    refuse_tweak_mode(armature)
+    action = _action_of(armature)
+    original = action.ik2d.shown_from if action is not None and action.is_property_set("ik2d") else None
+    if action is not None and original is not None:
+        _assign(armature, original)
+        if _digest(action) != action.ik2d.shown_digest:
+            action.use_fake_user = True
+        elif action.users == 0:
+            bpy.data.actions.remove(action)
+        return original
+    if action is None or not has_record(action):
+        raise refusal("No bake has replaced keys in the action of '{armature}'", armature=armature.name)
+    copy = action.copy()
+    copy.name = f"{action.name}, as before IK 2D"  # names of data are the same in all languages
+    copy.ik2d.shown_from = action  # this is a user, so that the action stays in the file
+    _assign(armature, copy)
+    give_back(armature, lambda path, index: True, PURPOSES)
+    copy.ik2d.shown_digest = _digest(copy)
+    bpy.context.view_layer.update()
+    return copy
+
+
+def _digest(action: Action) -> str:
+    """Return a digest of all keys of an action."""
+    digest = sha256()
+    for holder, _ in holders_of(action):
+        for curve in holder.fcurves:
+            digest.update(f"{curve.data_path}[{curve.array_index}]".encode())
+            for values in columns_of(curve).values():
+                digest.update(values.tobytes())
+    return digest.hexdigest()
+
+
+def _assign(armature: Object, action: Action) -> None:
+    animation = armature.animation_data
+    slot = animation.action_slot.identifier if HAS_SLOTS and animation.action_slot is not None else ""
+    assign_action(animation, action, slot)
+
+
+def _action_of(armature: Object) -> Action | None:
+    return armature.animation_data.action if armature.animation_data is not None else None
+
+
+def shows_before(armature: Object) -> bool:
+    """Return whether an armature plays a copy that `show_before` has made."""
+    action = _action_of(armature)
+    return action is not None and action.is_property_set("ik2d") and action.ik2d.shown_from is not None
+
+
+def _why_not(context: Context) -> str:
+    if reason := why_not_edit(context):
+        return reason
+    armature = active_armature(context)
+    action = _action_of(armature)
+    if shows_before(armature) or (action is not None and has_record(action)):
+        return ""
+    return say("No bake has replaced keys in this action")
+
+
+class IK2D_OT_show_before(ChainOperator, Operator):
+    """Play a copy of the action with the keys that bakes replaced; once more, the action itself"""
+
+    bl_idname = "ik2d.show_before"
+    bl_label = "Show Motion Before Bakes"
+
+    why_not = staticmethod(_why_not)
+
+    def work(self, context):
+        armature = active_armature(context)
+        action = show_before(armature)
+        if shows_before(armature):
+            return say("'{armature}' plays the copy '{action}'", armature=armature.name, action=action.name)
+        return say("'{armature}' plays '{action}' again", armature=armature.name, action=action.name)
+
+
+classes = (IK2D_OT_show_before,)
+register, unregister = registration(classes)

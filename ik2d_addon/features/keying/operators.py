@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The operator that keys a chain's target, and its row in the panel."""
+
+from bpy.types import Context, Operator, PropertyGroup, UILayout
+
+from ...core.words import quoted, say
+from ...ui.context import named_chain, shown_chain, why_no_chain
+from ...ui.operator import ChainOperator, chain_name
+from ...ui.registration import registration
+from ...ui.text import fitting_icon
+from .key_target import key_target
+
+
+class IK2D_OT_key_target(ChainOperator, Operator):
+    """Key the active chain's target, its pole and its foot at this frame, where they are now"""
+
+    bl_idname = "ik2d.key_target"
+    bl_label = "Key Target"
+
+    chain: chain_name("Chain whose target to key; empty for the active one")
+
+    @staticmethod
+    def why_not(context):
+        if reason := why_no_chain(context):
+            return reason
+        chain = shown_chain(context)
+        return (
+            "" if chain.target is not None else say("Chain '{chain}' has no target to key", chain=chain.name)
+        )
+
+    def work(self, context):
+        names = key_target(context.scene, named_chain(context, self.chain))
+        for area in context.screen.areas if context.screen is not None else ():
+            area.tag_redraw()  # Blender redraws no timeline for keys from Python
+        return say(
+            "Keyed {names} at frame {frame:g}", names=quoted(names), frame=context.scene.frame_current_final
+        )
+
+
+def draw_key_target(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
+    """Draw the row that keys a chain's target."""
+    label = say(IK2D_OT_key_target.bl_label)
+    icon = fitting_icon(context, label, 'KEYFRAME_HLT')
+    layout.operator("ik2d.key_target", text=label, translate=False, icon=icon).chain = chain.name
+
+
+classes = (IK2D_OT_key_target,)
+register, unregister = registration(classes)

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The solver of a chain by its settings."""
+
+from bpy.types import PropertyGroup
+
+from ...rig.chain.chain import chosen_solver
+from ...rig.chain.renames import bones_of
+from ...rig.chain.slides import may_slide
+
+
+def solver_of(chain: PropertyGroup) -> str:
+    """Return the chain's solver; for Automatic the one that it chooses."""
+    if chain.solver == 'AUTO':
+        bones = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
+        return chosen_solver(len(bones), may_slide(chain))
+    return chain.solver
