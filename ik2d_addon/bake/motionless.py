@@ -26,7 +26,7 @@ _STILL = 1e-6
 
 def stands_still(solved: SolvedChain) -> bool:
     """Return whether a chain has one pose on all of several frames, since nothing moves its target."""
-    if len(solved.aims) < 2 or np.ptp(solved.aims, axis=0).max() > _STILL:
+    if len(solved.noticed.aims) < 2 or np.ptp(solved.noticed.aims, axis=0).max() > _STILL:
         return False
     return not may_move(solved.rig.armature.path_resolve(solved.rig.path))
 

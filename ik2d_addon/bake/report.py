@@ -61,7 +61,7 @@ class BakeReport:
     @property
     def forced(self) -> tuple[str, ...]:
         """Problems that would have been refused without BakeOptions.force; with any, no distance is sure."""
-        return tuple(dict.fromkeys(problem for chain in self.chains for problem in chain.forced))
+        return tuple(dict.fromkeys(problem for chain in self.chains for problem in chain.standard.forced))
 
     @property
     def all_reached(self) -> bool:
@@ -71,7 +71,7 @@ class BakeReport:
     @property
     def unmoved(self) -> tuple[str, ...]:
         """The chains whose targets do not move, so that they have one pose."""
-        return tuple(chain.name for chain in self.chains if chain.unmoved)
+        return tuple(chain.name for chain in self.chains if chain.circumstances.unmoved)
 
     @property
     def is_good(self) -> bool:
@@ -100,7 +100,7 @@ class BakeReport:
             rigs=rigs,
             keys=self._keys(),
         )
-        forced = sum(bool(chain.forced) for chain in self.chains)
+        forced = sum(bool(chain.standard.forced) for chain in self.chains)
         by_force = (
             say("; {chains} by force, see the warnings", chains=number_of(forced, "chain")) if forced else ""
         )
@@ -200,9 +200,12 @@ class BakeReport:
 
     def _keys(self) -> str:
         """Return the number of keys, unless one on each frame, in words: " with 14 keys each"."""
-        if not any(0 < chain.keys < len(chain.frames) for chain in self.chains):
+        if not any(0 < chain.played.keys < len(chain.frames) for chain in self.chains):
             return ""
-        fewest, most = min(chain.keys for chain in self.chains), max(chain.keys for chain in self.chains)
+        fewest, most = (
+            min(chain.played.keys for chain in self.chains),
+            max(chain.played.keys for chain in self.chains),
+        )
         return say(
             " with {part} each",
             part=number_of(most, "key")

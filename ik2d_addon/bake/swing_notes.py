@@ -31,22 +31,22 @@ STRAYED = 1e-3
 
 def flip_notes(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     """Yield a sentence where a plane that follows its target is nearly open, and where it turns fast."""
-    rig = chain.rig
-    if rig.swing is None or chain.openness is None or chain.plane_steps is None:
+    rig, plane = chain.rig, chain.plane_turns
+    if rig.swing is None or plane is None:
         return
-    if chain.spins is None:
-        yield from open_note(rig, chain.openness, frames)
-    fast = chain.plane_steps > STEP
+    if plane.spins is None:
+        yield from open_note(rig, plane.openness, frames)
+    fast = plane.steps > STEP
     if fast.any():
-        worst = int(np.argmax(chain.plane_steps))
+        worst = int(np.argmax(plane.steps))
         count = int(fast.sum())
         others = say(", the most of {count} such turns", count=count) if count > 1 else ""
-        eased = "" if chain.spins is not None else say("; Ease Flips in the bake's options turns it slowly")
+        eased = "" if plane.spins is not None else say("; Ease Flips in the bake's options turns it slowly")
         yield say(
             "Chain '{chain}': its plane turns by {angle:.0f} degrees from frame {frame:g} to "
             "{frame_2:g}{others}{eased}",
             chain=rig.name,
-            angle=np.degrees(chain.plane_steps[worst]),
+            angle=np.degrees(plane.steps[worst]),
             frame=frames[max(worst - 1, 0)],
             frame_2=frames[worst],
             others=others,
@@ -54,12 +54,12 @@ def flip_notes(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
         )
 
 
-def open_note(rig: RigChain, openness: Floats | None, frames: Sequence[float]) -> Iterator[str]:
+def open_note(rig: RigChain, openness: Floats, frames: Sequence[float]) -> Iterator[str]:
     """Yield a sentence where a target is near the direction that leaves a plane open.
 
-    openness: (frames,) radians between the two; None for a fixed plane.
+    openness: (frames,) radians between the two.
     """
-    if rig.swing is None or openness is None or not (openness < NEAR).any():
+    if rig.swing is None or not (openness < NEAR).any():
         return
     worst, count = int(np.argmin(openness)), int((openness < NEAR).sum())
     degrees, where = np.degrees(openness[worst]), WHERE[rig.swing.rule]

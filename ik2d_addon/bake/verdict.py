@@ -20,7 +20,8 @@ from ..rig.chain.chain import FAR_OFF_PLANE
 from ..rig.chain.planes import HINGES
 from ..rig.pose.joint_angles import rest_directions
 from ..rig.pose.measures import askew_words, off_plane_words, uneven_words
-from .chain_report import HAND_OFF, ChainReport
+from .chain_report import ChainReport
+from .chain_result import HAND_OFF, Circumstances, HandErrors, JointsSolved, KeysPlayed, PlaneAngles, Standard
 from .keys.keying import KeyedChain, KeyPlan
 from .lengths import Units, length_text
 from .playback import Played
@@ -100,6 +101,7 @@ def _chain_report(
     rows, on_frames = _rows_of(played.times, frames)
     played_back[rows[on_frames]] = played.distance[on_frames]
     excess = _worst_excess(keyed.solved, plan, played)
+    foot, hands_off = rig.foot, _hands_off(keyed, plan, played)
     return ChainReport(
         name=rig.name,
         armature=rig.armature.name,
@@ -108,44 +110,58 @@ def _chain_report(
         target=f"{rig.target.name}/{rig.subtarget}" if rig.subtarget else rig.target.name,
         frames=frames,
         status=solution.status,
-        residual=chain.residual,
-        off_plane=chain.off_plane,
-        distance=chain.distance,
-        keyed=plan.reported_keyed(rig.name),
-        iterations=solution.iterations,
-        limited=solution.limited,
-        joint_speed=chain.joint_speed / np.diff(frames, prepend=frames[0] - 1),
-        played_back=played_back,
-        between_times=played.times[~on_frames],
-        between=played.distance[~on_frames],
-        reach=chain.reach,
-        tolerance=chain.tolerance,
-        units=units,
-        verified=verified,
-        bound=plan.bound,
+        residual=chain.miss.residual,
+        off_plane=chain.miss.off_plane,
+        distance=chain.miss.distance,
         warnings=tuple(_chain_warnings(keyed, chain, plan, played, excess, units, advice)),
-        keys=keyed.keys,
-        plays_back_worse_by=max(0.0, excess[0]),
-        plane=rig.plane_taken,
-        forced=rig.forced,
-        stretch=None if chain.factors is None else chain.factors[:, -1],
-        slides=chain.slides,
-        turning=chain.turning,
-        parted=solution.parted,
-        influence=chain.influence,
-        locked=rig.joints.fixed,
-        uneven=bool(chain.uneven_scale),
-        other_controls=rig.other_controls,
-        hands=() if rig.hands is None else rig.hands.bones,
-        hands_off=_hands_off(keyed, plan, played),
-        hands_between=None if played.hands_off is None else np.degrees(played.hands_off[~on_frames]),
-        angles=_angles(keyed, plan, played, certain=not rig.other_controls and excess[0] <= chain.tolerance),
-        rest_directions=rest_directions(rig),
-        plane_axes=np.array((rig.plane.x, rig.plane.y)),
-        angle_error=chain.angle_errors,
-        lifted=chain.lifts,
-        ground=rig.foot.ground.name if rig.foot is not None and rig.foot.ground is not None else "",
-        unmoved=unmoved,
+        standard=Standard(
+            reach=chain.reach,
+            tolerance=chain.tolerance,
+            units=units,
+            bound=plan.bound,
+            verified=verified,
+            other_controls=rig.other_controls,
+            forced=rig.forced,
+        ),
+        played=KeysPlayed(
+            keyed=plan.reported_keyed(rig.name),
+            on_frames=played_back,
+            between_times=played.times[~on_frames],
+            between=played.distance[~on_frames],
+            keys=keyed.keys,
+            worse_by=max(0.0, excess[0]),
+            hands=None
+            if rig.hands is None or hands_off is None
+            else HandErrors(
+                rig.hands.bones,
+                hands_off,
+                None if played.hands_off is None else np.degrees(played.hands_off[~on_frames]),
+            ),
+        ),
+        joints=JointsSolved(
+            iterations=solution.iterations,
+            limited=solution.limited,
+            speed=chain.joint_speed / np.diff(frames, prepend=frames[0] - 1),
+            stretch=None if chain.factors is None else chain.factors[:, -1],
+            slides=chain.noticed.slides,
+            locked=rig.joints.fixed,
+            angle_error=chain.noticed.angle_errors,
+            angles=PlaneAngles(
+                np.array((rig.plane.x, rig.plane.y)),
+                rest_directions(rig),
+                _angles(keyed, plan, played, not rig.other_controls and excess[0] <= chain.tolerance),
+            ),
+        ),
+        circumstances=Circumstances(
+            plane=rig.plane_taken,
+            influence=chain.influence,
+            turning=chain.noticed.turning,
+            parted=solution.parted,
+            lifted=chain.noticed.lifts,
+            ground=foot.ground.name if foot is not None and foot.ground is not None else "",
+            uneven=bool(chain.noticed.uneven_scale),
+            unmoved=unmoved,
+        ),
     )
 
 
@@ -167,13 +183,13 @@ def _chain_warnings(
     """Yield a chain's warnings. chain: as it is reported. worst_excess: by `_worst_excess`."""
     chain, frames, rig, reach = _without_fk(chain), plan.frames, chain.rig, chain.reach
     yield from rig.warnings
-    missed = bool((chain.distance > chain.tolerance).any())
-    if missed and chain.joints_off_plane > FAR_OFF_PLANE * reach and rig.plane_taken != HINGES:
-        ending = advice if (chain.off_plane <= FAR_OFF_PLANE * reach).all() else ""
-        yield off_plane_words(rig.name, length_text(chain.joints_off_plane, units)) + ending
-    worst = int(np.argmax(chain.off_plane))
-    if chain.off_plane[worst] > FAR_OFF_PLANE * reach:
-        far = length_text(chain.off_plane[worst], units)
+    missed = bool((chain.miss.distance > chain.tolerance).any())
+    if missed and chain.noticed.joints_off_plane > FAR_OFF_PLANE * reach and rig.plane_taken != HINGES:
+        ending = advice if (chain.miss.off_plane <= FAR_OFF_PLANE * reach).all() else ""
+        yield off_plane_words(rig.name, length_text(chain.noticed.joints_off_plane, units)) + ending
+    worst = int(np.argmax(chain.miss.off_plane))
+    if chain.miss.off_plane[worst] > FAR_OFF_PLANE * reach:
+        far = length_text(chain.miss.off_plane[worst], units)
         yield (
             say(
                 "Chain '{chain}': its tip leaves its target by up to {far} across the chain's plane "
@@ -193,8 +209,8 @@ def _chain_warnings(
                 advice=advice,
             )
         )
-    if chain.uneven_scale:
-        yield uneven_words(rig.name, chain.uneven_scale)
+    if chain.noticed.uneven_scale:
+        yield uneven_words(rig.name, chain.noticed.uneven_scale)
     yield from _used_up(chain, frames)
     yield from _turnings(chain, frames, units)
     yield from _off_angle(chain, frames)
@@ -226,14 +242,23 @@ def _without_fk(chain: SolvedChain) -> SolvedChain:
         return chain
     within = fk & np.roll(fk, 1)  # FK as the frame before
     within[0] = fk[0]
+    noticed, turns = chain.noticed, chain.plane_turns
     return replace(
         chain,
-        distance=np.where(fk, 0.0, chain.distance),
-        off_plane=np.where(fk, 0.0, chain.off_plane),
-        turning=None if chain.turning is None else chain.turning & ~fk,
-        angle_errors=None if chain.angle_errors is None else np.where(fk, -1.0, chain.angle_errors),
-        openness=None if chain.openness is None else np.where(fk, np.inf, chain.openness),
-        plane_steps=None if chain.plane_steps is None else np.where(within, 0.0, chain.plane_steps),
+        miss=replace(
+            chain.miss,
+            distance=np.where(fk, 0.0, chain.miss.distance),
+            off_plane=np.where(fk, 0.0, chain.miss.off_plane),
+        ),
+        noticed=replace(
+            noticed,
+            turning=None if noticed.turning is None else noticed.turning & ~fk,
+            angle_errors=None if noticed.angle_errors is None else np.where(fk, -1.0, noticed.angle_errors),
+        ),
+        plane_turns=turns
+        and replace(
+            turns, openness=np.where(fk, np.inf, turns.openness), steps=np.where(within, 0.0, turns.steps)
+        ),
     )
 
 
@@ -309,13 +334,13 @@ def _missing_hands(keyed: KeyedChain, played: Played) -> Iterator[str]:
 
 def _off_angle(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     """Yield a sentence where the last bone cannot have its angle while its tip is on its target."""
-    if chain.angle_errors is None:
+    if chain.noticed.angle_errors is None:
         return
-    off = (chain.solution.status == Status.ANGLE) & (chain.angle_errors >= 0.0)
+    off = (chain.solution.status == Status.ANGLE) & (chain.noticed.angle_errors >= 0.0)
     if not off.any():
         return
-    worst = int(np.argmax(np.where(off, chain.angle_errors, -1.0)))
-    degrees = np.degrees(chain.angle_errors[worst])
+    worst = int(np.argmax(np.where(off, chain.noticed.angle_errors, -1.0)))
+    degrees = np.degrees(chain.noticed.angle_errors[worst])
     yield say(
         "Chain '{chain}': its last bone, '{bone}', is up to {angle:.3g} degrees off its "
         "angle (frame {frame:g}), which it cannot have with its tip on the target, on "
@@ -330,10 +355,10 @@ def _off_angle(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
 
 def _turnings(chain: SolvedChain, frames: Sequence[float], units: Units) -> Iterator[str]:
     """Yield a sentence for each time that a chain turns over to its other side."""
-    if chain.turning is None:
+    if chain.noticed.turning is None:
         return
-    for first, end in runs(chain.turning):
-        worst = first + int(np.argmax(chain.distance[first:end]))
+    for first, end in runs(chain.noticed.turning):
+        worst = first + int(np.argmax(chain.miss.distance[first:end]))
         last = say(" to {frame:g}", frame=frames[end - 1]) if end - first > 1 else ""
         yield say(
             "Chain '{chain}': it turns over to its other side on frame {frame:g}{last}; its tip "
@@ -341,7 +366,7 @@ def _turnings(chain: SolvedChain, frames: Sequence[float], units: Units) -> Iter
             chain=chain.rig.name,
             frame=frames[first],
             last=last,
-            length=length_text(chain.distance[worst], units),
+            length=length_text(chain.miss.distance[worst], units),
             frame_2=frames[worst],
         )
 
@@ -376,7 +401,7 @@ def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     furthest = turns.max(axis=1, initial=0.0)
     if not (furthest > FAR_TURN).any():
         return
-    ways = np.degrees(np.hypot(*np.diff(chain.aims, axis=0).T))
+    ways = np.degrees(np.hypot(*np.diff(chain.noticed.aims, axis=0).T))
     jumps = np.flatnonzero((furthest > JUMP) | (furthest > np.maximum(FAR_TURN, TURNS_A_WAY * ways)))
     by_cure: dict[str, list[int]] = {}
     for jump in jumps.tolist():
@@ -409,7 +434,7 @@ def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
 
 def _cure(chain: SolvedChain, frame: int) -> str:
     """Return in words what helps against a joint that turns far from a frame to the next one."""
-    start, end = chain.aims[frame : frame + 2]
+    start, end = chain.noticed.aims[frame : frame + 2]
     if (chain.influence[frame : frame + 2] <= 0.0).any():
         return say("IK Blend switches there: Switch to IK and Switch to FK key it so that nothing jumps")
     far, way = max(np.hypot(*start), np.hypot(*end)), end - start
@@ -436,11 +461,11 @@ def _worst_excess(solved: SolvedChain, plan: KeyPlan, played: Played) -> tuple[f
     told &= plan.keyed(solved.rig.name)[rows]
     if not told.any():
         return 0.0, float(plan.times[0])
-    if solved.swings is not None or solved.uneven_scale:
-        missed = played.distance - solved.distance[rows]
+    if solved.swings is not None or solved.noticed.uneven_scale:
+        missed = played.distance - solved.miss.distance[rows]
     else:
-        in_plane = played.in_plane - solved.residual[rows]
-        missed = np.maximum(in_plane, played.off_plane - solved.off_plane[rows])
+        in_plane = played.in_plane - solved.miss.residual[rows]
+        missed = np.maximum(in_plane, played.off_plane - solved.miss.off_plane[rows])
     excess = np.where(told, missed - plan.bound, -np.inf)
     worst = int(np.argmax(excess))
     return float(excess[worst]), float(played.times[worst])

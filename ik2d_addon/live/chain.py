@@ -327,9 +327,9 @@ class LiveChain:
             return frame.target, openness
         samples = samples_of(self.rig, frame)
         rig, tip = facing_target(self.rig, samples), frame.world @ frame.own[-1].tail
-        angles, _ = flips(rig, samples)
-        if angles is not None:
-            openness = float(angles[0])
+        turns = flips(rig, samples)
+        if turns is not None:
+            openness = float(turns.openness[0])
         if not rig.aims:
             return frame.target, openness
         samples = replace(swung(rig, samples), tips=np.array([tip], np.float64))

@@ -347,16 +347,16 @@ class RigState:
             slides, scales = slide_channels(rig, solved.locations), scale_channels(rig, solved.factors)
             self._factors, self._locations = solved.factors, solved.locations
             self.beside = [*slides, *scales, *scales_back(rig, keyed=False)]
-        in_plane, height = float(solved.residual[0]), float(solved.off_plane[0])
-        cannot = solved.angle_errors is not None and solved.solution.status[0] == Status.ANGLE
+        in_plane, height = float(solved.miss.residual[0]), float(solved.miss.off_plane[0])
+        off, cannot = solved.noticed.angle_errors, solved.solution.status[0] == Status.ANGLE
         self.outcome = LiveOutcome(
             int(solved.solution.status[0]),
             _as_it_is,
             (in_plane, height),
             _on_purpose(frame),
             stopped_words(solved.solution.limited[0], rig.joints.fixed),
-            bool(solved.uneven_scale),
-            float(solved.angle_errors[0]) if cannot and solved.angle_errors is not None else 0.0,
+            bool(solved.noticed.uneven_scale),
+            float(off[0]) if cannot and off is not None else 0.0,
         )
         turns: list[Turn] = solved.turns[0].tolist()
         if solved.swings is not None:

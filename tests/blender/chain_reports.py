@@ -1,18 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reports on chains, made without a bake."""
 
+from dataclasses import fields, replace
+
 import numpy as np
 
 from ik2d_addon.bake import BakeReport, ChainReport
+from ik2d_addon.bake.chain_result import Circumstances, JointsSolved, KeysPlayed, Standard
 from ik2d_addon.bake.lengths import Units
+from ik2d_addon.bake.solving.frames import Miss, Noticed
 from ik2d_addon.core import Status
 
+# What a report, and a solved chain, hold of their numbers.
+RECORDS = (Standard, KeysPlayed, JointsSolved, Circumstances, Miss, Noticed)
 REACHED, TOO_FAR, TOO_CLOSE, LIMITED, STALLED, EASED, ANGLE = Status
 
 
 def chain(count=4, /, **changes) -> ChainReport:
-    """Return the report of a chain of two bones that reached its target on all frames from 11 on."""
-    fields = {
+    """Return the report of a chain of two bones that reached its target on all frames from 11 on.
+
+    changes: fields of the report, or of one of its records.
+    """
+    numbers = {
         "name": "leg",
         "armature": "Rig",
         "bones": ("thigh", "shin"),
@@ -23,20 +32,26 @@ def chain(count=4, /, **changes) -> ChainReport:
         "residual": np.zeros(count),
         "off_plane": np.zeros(count),
         "distance": np.zeros(count),
-        "keyed": np.ones(count, bool),
-        "iterations": np.arange(count, dtype=np.int32),
-        "limited": np.zeros((count, 2), bool),
-        "joint_speed": 2.5 * np.arange(count),
-        "played_back": np.full(count, np.nan),
-        "between_times": np.empty(0),
-        "between": np.empty(0),
-        "reach": 2.0,
-        "tolerance": 1e-3,
-        "units": Units('METRIC'),
-        "verified": 'SAMPLE',
-        "keys": count,
     }
-    return ChainReport(**{**fields, **changes})
+    records = {
+        "standard": Standard(2.0, 1e-3, Units('METRIC'), verified='SAMPLE'),
+        "played": KeysPlayed(np.ones(count, bool), np.full(count, np.nan), np.empty(0), np.empty(0), count),
+        "joints": JointsSolved(
+            np.arange(count, dtype=np.int32), np.zeros((count, 2), bool), 2.5 * np.arange(count)
+        ),
+        "circumstances": Circumstances(),
+    }
+    return with_changes(ChainReport(**numbers, **records), **changes)
+
+
+def with_changes(value, **changes):
+    """Return a report, or another value, with other fields of its own or of one of the records in it."""
+    own = {field.name for field in fields(value)}
+    for name in own - changes.keys():
+        record = getattr(value, name)
+        if isinstance(record, RECORDS) and (inner := changes.keys() & {f.name for f in fields(record)} - own):
+            changes[name] = replace(record, **{key: changes.pop(key) for key in inner})
+    return replace(value, **changes)
 
 
 def missed(*statuses, distance=(), **changes) -> ChainReport:
@@ -66,11 +81,11 @@ def full() -> ChainReport:
         keyed=np.array([True, False]),
         off_plane=np.array([0.5, 0.0]),
         limited=np.array([[False, False], [True, True]]),
-        played_back=np.array([np.nan, 0.75]),
+        on_frames=np.array([np.nan, 0.75]),
         between_times=np.array([11.5]),
         between=np.array([0.125]),
         warnings=("look",),
         keys=2,
-        plays_back_worse_by=0.5,
+        worse_by=0.5,
         plane="the plane of its bend",
     )

@@ -384,7 +384,7 @@ def is_selected(pose_bone: bpy.types.PoseBone) -> bool:
 
 def plays_back_worse(report) -> bool:
     """Return whether Blender leaves a tip further from its target than was promised, beyond its rounding."""
-    return report.plays_back_worse_by > report.tolerance
+    return report.played.worse_by > report.standard.tolerance
 
 
 def press(name: str) -> None:

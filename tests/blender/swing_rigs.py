@@ -175,7 +175,7 @@ def nearest(limb: Limb, chain, paths: dict, speed: float, frames: int) -> float:
             ob.location = limb.in_world(place(speed * frame))
         bpy.context.view_layer.update()
         rig = read_chain(limb.armature, chain)
-        angles.append(flips(rig, sample_now(bpy.context.scene, [rig]).chains[0])[0][0])
+        angles.append(flips(rig, sample_now(bpy.context.scene, [rig]).chains[0]).openness[0])
     return min(angles)
 
 

@@ -32,7 +32,7 @@ CHANNELS = {(f'pose.bones["{name}"].rotation_quaternion', i) for name in ("thigh
 def assert_plays_back(armature, report, frames):
     chain = armature.ik2d.chains[0]
     for frame, error in played_back_errors(armature, chain, frames):
-        assert error <= PLAYED_BACK * report.chains[0].reach, (frame, error)
+        assert error <= PLAYED_BACK * report.chains[0].standard.reach, (frame, error)
 
 
 def curve_of(armature, path=THIGH, index=0):
@@ -393,7 +393,7 @@ def test_a_muted_channel_is_warned_about_and_stays_muted(what):
         assert "channel group 'thigh' is muted" in warnings_of(report)
     assert (curve_of(armature) if what == "channel" else curve_of(armature).group).mute
     errors = [error for _, error in played_back_errors(armature, armature.ik2d.chains[0], range(1, 6))]
-    assert report.chains[0].played_back == pytest.approx(errors, abs=1e-5)
+    assert report.chains[0].played.on_frames == pytest.approx(errors, abs=1e-5)
 
 
 @pytest.mark.parametrize("what", ["channel", "group"])

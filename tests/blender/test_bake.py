@@ -23,7 +23,7 @@ PLAYED_BACK = 1e-5  # of reach: what Blender's 32-bit floats allow, with room
 
 
 def assert_plays_back(armature, chain, report, frames):
-    reach = report.chains[0].reach
+    reach = report.chains[0].standard.reach
     for frame, error in played_back_errors(armature, chain, frames):
         assert error <= PLAYED_BACK * reach, (frame, error)
 
@@ -69,7 +69,7 @@ def test_the_plane_follows_a_parented_turned_and_scaled_rig():
         holder.keyframe_insert("location", frame=frame)
     report = bake(armature, frame_start=1, frame_end=40)
     assert report.all_reached
-    assert report.chains[0].reach == pytest.approx(3 * 1.91, rel=0.01)
+    assert report.chains[0].standard.reach == pytest.approx(3 * 1.91, rel=0.01)
     assert_plays_back(armature, armature.ik2d.chains[0], report, range(1, 41, 3))
 
 
@@ -211,8 +211,8 @@ def test_step_keys_every_so_many_frames():
     report = bake(armature, frame_start=1, frame_end=40, step=4)
     frames = [*range(1, 41, 4), 40]  # the last frame always, so that the range is closed
     assert report.chains[0].frames.tolist() == list(range(1, 41))
-    assert np.flatnonzero(report.chains[0].keyed).tolist() == [frame - 1 for frame in frames]
-    assert report.chains[0].keys == len(frames)
+    assert np.flatnonzero(report.chains[0].played.keyed).tolist() == [frame - 1 for frame in frames]
+    assert report.chains[0].played.keys == len(frames)
     assert {len(keys) for keys in animation_of(armature).values()} == {len(frames)}
     assert_plays_back(armature, armature.ik2d.chains[0], report, frames)
 

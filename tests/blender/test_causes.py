@@ -47,7 +47,7 @@ def test_softness_is_the_cause_where_it_leaves_the_tip_behind():
     told = bake(armature, None, 1, 40, options=ALL).chains[0]
     errors = errors_on(FRAMES, armature, armature.ik2d.chains[0])
     assert causes(told) == {"held back by softness"}
-    assert ((told.status == Status.EASED) == (errors > told.tolerance)).all()
+    assert ((told.status == Status.EASED) == (errors > told.standard.tolerance)).all()
 
 
 def test_softness_of_a_chain_that_stretches_is_told_too():
@@ -57,7 +57,7 @@ def test_softness_of_a_chain_that_stretches_is_told_too():
     add_chain(armature, "shin", target, softness=0.1, stretch=1.05)
     told = bake(armature, None, 1, 40, options=ALL).chains[0]
     errors = errors_on(FRAMES, armature, armature.ik2d.chains[0])
-    assert ((told.status == Status.REACHED) == (errors <= told.tolerance)).all()
+    assert ((told.status == Status.REACHED) == (errors <= told.standard.tolerance)).all()
 
 
 def test_what_reducing_keys_cost_is_told_as_that():
@@ -76,5 +76,5 @@ def test_with_other_controls_nothing_is_reached_until_it_is_played_back(verify, 
     constraint.use_limit_x, constraint.min_x, constraint.max_x = True, -3.1, 3.1
     constraint.owner_space = 'LOCAL'
     report = bake(armature, None, 1, 40, options=BakeOptions(verify=verify))
-    assert report.chains[0].other_controls and report.all_reached == reached
+    assert report.chains[0].standard.other_controls and report.all_reached == reached
     assert ("not verified" in report.sentence()) != reached

@@ -94,7 +94,7 @@ def test_a_baked_foot_stays_above_the_shape_of_each_frame(deform, shown):
     leg.chain.live = False
     bpy.context.scene.frame_set(shown)
     report = bake(leg.armature, frame_start=1, frame_end=24)
-    assert report.chains[0].lifted.max() == pytest.approx(0.06, abs=0.01)
+    assert report.chains[0].circumstances.lifted.max() == pytest.approx(0.06, abs=0.01)
     assert [below(leg, ground, frame) for frame in FRAMES] == pytest.approx(live, abs=1e-5 * leg.reach)
 
 

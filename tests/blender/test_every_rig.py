@@ -14,7 +14,7 @@ from rigify_rigs import add_metarig, rigify
 from rigs import add_target, evaluated_place, evaluated_tip
 
 from ik2d_addon.bake import bake
-from ik2d_addon.bake.chain_report import HALF_WAY
+from ik2d_addon.bake.chain_result import HALF_WAY
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain, rest_joints
@@ -79,7 +79,7 @@ def hold_to_the_truth(rig: bpy.types.Object, chain) -> bool:
     except IK2DError:
         return False  # a sentence is no claim
     (told,) = report.chains
-    fine = PLAYED_BACK * told.reach
+    fine = PLAYED_BACK * told.standard.reach
 
     def distances(times) -> np.ndarray:
         found = []
@@ -90,10 +90,10 @@ def hold_to_the_truth(rig: bpy.types.Object, chain) -> bool:
 
     whole, halves = distances(range(1, LAST + 1)), distances(np.arange(1, LAST) + 0.5)
     assert told.errors == pytest.approx(whole, abs=2.0 * fine), (chain.tip, chain.bone_count)
-    assert max(whole.max(), halves.max()) <= told.max_error + max(fine, HALF_WAY * told.reach)
+    assert max(whole.max(), halves.max()) <= told.max_error + max(fine, HALF_WAY * told.standard.reach)
     if report.all_reached:
         assert "reached" in report.sentence()
-        assert whole.max() <= 2.0 * fine and halves.max() <= HALF_WAY * told.reach + 2.0 * fine
+        assert whole.max() <= 2.0 * fine and halves.max() <= HALF_WAY * told.standard.reach + 2.0 * fine
     return report.all_reached
 
 

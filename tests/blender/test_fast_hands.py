@@ -91,7 +91,7 @@ def test_of_a_foot_with_toes_both_share_the_bound(mode):
     bpy.ops.ik2d.clear_bake()
     bound, bones = 0.004, armature.data.bones
     report = bake(armature, options=BakeOptions(reduce=bound, verify='ALL'))
-    assert report.chains[0].hands == ("foot", "toes")
+    assert report.chains[0].played.hands.bones == ("foot", "toes")
     lengths = [(bones["toes"].tail_local - bones["foot"].head_local).length, bones["toes"].length]
     foot, toes = (0.5 * bound / length for length in lengths)
     for bone, angle in (("foot", foot), ("toes", foot + toes)):

@@ -244,7 +244,7 @@ def test_a_bake_over_stairs_keeps_the_sole_above_them_and_says_so():
         leg.control.location = (place.x, y, z)
         leg.control.keyframe_insert("location", frame=frame)
     (told,) = bake(leg.armature).chains
-    assert told.lifted is not None and (told.lifted > 0.01).sum() > 3
+    assert told.circumstances.lifted is not None and (told.circumstances.lifted > 0.01).sum() > 3
     assert "lifted" in told.sentence() and "'Stairs'" in told.sentence()
     for frame in range(1, 21):
         scene.frame_set(frame)
@@ -334,8 +334,8 @@ def test_the_overlay_has_the_ankle_on_the_floor_rather_than_on_the_roof(climb):
     bpy.context.view_layer.update()
     rig = read_chain(leg.armature, leg.chain)
     solved = sample_now(bpy.context.scene, [rig]).chains[0]
-    assert 0.0 < solved.lifts[0] < 0.2
-    assert samples_now(rig, leg.chain).lifts == pytest.approx(solved.lifts, abs=EXACT)
+    assert 0.0 < solved.noticed.lifts[0] < 0.2
+    assert samples_now(rig, leg.chain).lifts == pytest.approx(solved.noticed.lifts, abs=EXACT)
 
 
 def test_a_ground_on_the_leg_is_refused():

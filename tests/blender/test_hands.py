@@ -105,8 +105,8 @@ def test_a_foot_stays_flat_while_the_leg_walks(mode):
     report = bake(armature)
     assert apart(turns_on(FRAMES, armature), at_rest(armature)) < NOISE
     assert apart(turns_on(FRAMES, armature, "toes"), at_rest(armature, "toes")) < NOISE  # it goes along
-    assert np.nanmax(report.chains[0].hands_off) < math.degrees(NOISE)
-    assert report.chains[0].hands == ("foot",)
+    assert np.nanmax(report.chains[0].played.hands.off) < math.degrees(NOISE)
+    assert report.chains[0].played.hands.bones == ("foot",)
 
 
 def test_it_stays_as_it_is_unless_it_is_asked_for():
@@ -157,7 +157,7 @@ def test_whatever_scale_it_inherits(inherit, stretch):
     # Of a bone that is sheared its own direction counts.
     along = turns_on(FRAMES, armature)[..., 1] - at_rest(armature)[:, 1]
     assert np.linalg.norm(along, axis=1).max() < NOISE
-    assert np.nanmax(report.chains[0].hands_off) < math.degrees(NOISE)
+    assert np.nanmax(report.chains[0].played.hands.off) < math.degrees(NOISE)
     if inherit != 'FULL' or stretch == 1.0:
         assert apart(turns_on(FRAMES, armature), at_rest(armature)) < NOISE
     assert chain.hands_posed == "foot"
@@ -280,7 +280,7 @@ def test_locked_channels_stay_and_the_rest_does_its_best(free):
     foot.rotation_mode = 'XYZ'
     foot.lock_rotation = [axis not in free for axis in range(3)]
     report = bake(armature)
-    off = report.chains[0].hands_off
+    off = report.chains[0].played.hands.off
     assert any("'foot' is up to" in warning and "locks" in warning for warning in report.warnings)
     bpy.context.scene.frame_set(12)
     assert math.radians(off[11]) == pytest.approx(
@@ -295,14 +295,14 @@ def test_locked_axes_of_quaternions_and_a_hand_that_is_held():
     armature, _, _ = add_walker(hand_rotation='WORLD')
     foot = armature.pose.bones["foot"]
     foot.lock_rotation = (False, True, False)
-    off = np.nanmax(bake(armature).chains[0].hands_off)
+    off = np.nanmax(bake(armature).chains[0].played.hands.off)
     assert 0.1 < off < 60.0
     keyed = {c.array_index for c in existing_fcurves(armature) if '"foot"' in c.data_path}
     assert keyed == {0, 1, 3}
     bpy.ops.ik2d.clear_bake()
     foot.lock_rotation = (True, True, True)
     report = bake(armature)
-    assert np.nanmax(report.chains[0].hands_off) > off
+    assert np.nanmax(report.chains[0].played.hands.off) > off
     assert not any('"foot"' in curve.data_path for curve in existing_fcurves(armature))
 
 
@@ -419,7 +419,7 @@ def test_what_turns_it_beside_the_keys_is_told():
     bpy.context.scene.frame_set(1)
     report = bake(armature)
     assert any("Blender plays 'foot' back up to" in warning for warning in report.warnings)
-    assert np.nanmax(report.chains[0].hands_off) > 1.0
+    assert np.nanmax(report.chains[0].played.hands.off) > 1.0
 
 
 # --- The same in all ways ----------------------------------------------------

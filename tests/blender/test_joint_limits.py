@@ -59,7 +59,7 @@ def test_limits_hold_after_bake(solver, low, high):
         assert low - 0.01 <= bend <= high + 0.01, frame
     status = report.chains[0].status
     assert (status == Status.LIMITED).any()
-    blocked = report.chains[0].limited[status == Status.LIMITED]
+    blocked = report.chains[0].joints.limited[status == Status.LIMITED]
     assert blocked[:, 1].all()
     assert report.chains[0].to_dict()["limited"][int(np.argmax(status == Status.LIMITED))] == ["shin"]
     for frame, error in played_back_errors(armature, chain, range(1, 41)):
@@ -100,7 +100,7 @@ def test_a_locked_bone_keeps_its_rotation_and_is_reported_as_a_limit(mode):
     bone.lock_rotations_4d, bone.lock_rotation_w = True, True
     report = bake(armature, frame_start=1, frame_end=40)
     assert not [path for path, _ in animation_of(armature) if '"thigh"' in path]
-    assert report.chains[0].limited[:, 1].all()
+    assert report.chains[0].joints.limited[:, 1].all()
     for frame in (1, 20, 40):
         bpy.context.scene.frame_set(frame)
         assert abs(bend_at(armature, "body", "thigh")) < 1e-4

@@ -181,7 +181,7 @@ def forced(armature, words):
     """Bake by force; it must warn with these words, and count nothing as reached."""
     report = bake(armature, frame_start=1, frame_end=5, options=BakeOptions(force=True))
     (problem,) = report.forced
-    assert re.search(words, problem) and report.chains[0].forced == (problem,)
+    assert re.search(words, problem) and report.chains[0].standard.forced == (problem,)
     assert [w for w in report.warnings if w.startswith(problem) and "baked by force" in w]
     assert not report.all_reached and not report.chains[0].reached
     assert "1 chain by force" in report.sentence() and "by force" in report.chains[0].sentence()

@@ -94,9 +94,9 @@ def test_a_pose_that_is_none_is_no_place_to_start_from():
 def test_the_scale_of_a_bone_counts_where_its_rotation_is_none():
     armature, _ = leg_with_target()
     armature.pose.bones["shin"].scale = (1.2, 1.2, 1.2)
-    reach = bake(armature, frame_start=1, frame_end=3).chains[0].reach
+    reach = bake(armature, frame_start=1, frame_end=3).chains[0].standard.reach
     set_keys(armature, 2, NAN)
-    assert abs(bake(armature, frame_start=1, frame_end=3).chains[0].reach - reach) < 1e-6
+    assert abs(bake(armature, frame_start=1, frame_end=3).chains[0].standard.reach - reach) < 1e-6
 
 
 def test_hand_made_keys_to_blend_with_are_numbers():

@@ -306,7 +306,7 @@ def test_verify_is_the_one_that_the_sidebar_shows(verify, looked_at):
         except StopIteration as finished:
             report = finished.value
     (chain,) = report.chains
-    assert chain.verified == verify and int(np.isfinite(chain.played_back).sum()) == looked_at
+    assert chain.standard.verified == verify and int(np.isfinite(chain.played.on_frames).sum()) == looked_at
 
 
 def test_keys_are_reduced_or_on_the_targets_keys_but_not_both():

@@ -118,7 +118,7 @@ def test_half_the_influence_turns_the_bones_half_way_and_is_no_miss_of_the_plane
         armature, chain = leg(influence=influence)
         chain.plane = plane
         report = bake(armature, None, 1, 12)
-        assert report.warnings == () and report.chains[0].plays_back_worse_by < ROUNDED
+        assert report.warnings == () and report.chains[0].played.worse_by < ROUNDED
         bpy.context.scene.frame_set(4)
         turns.append(armature.pose.bones["thigh"].rotation_quaternion.copy())
     assert "12 of 12 frames held back by IK Blend, worst by" in report.sentence()

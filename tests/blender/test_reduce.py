@@ -118,14 +118,16 @@ def test_samples_take_several_times_fewer_keys_within_a_thousandth_of_reach(path
             curves = [frames for bone in told.bones for frames in key_frames(armature, bone).values()]
             (turned,) = {len(frames) for frames in curves}
             assert fewer * turned <= len(told.frames) == scene.frame_end - scene.frame_start + 1
-            assert told.keys == turned or told.stretch is not None  # scales have keys of their own
-            assert 2 * told.keys < len(told.frames)
+            assert (
+                told.played.keys == turned or told.joints.stretch is not None
+            )  # scales have keys of their own
+            assert 2 * told.played.keys < len(told.frames)
             if told.blended.any():  # bones that keys turn too are where these have them
                 continue
             times = halves(scene.frame_start, scene.frame_end)
             if chain.foot.is_added:  # its target is not the tip's
-                half_way = told.between_times % 1 == 0.5
-                assert max(told.played_back.max(), told.between[half_way].max()) <= bound
+                half_way = told.played.between_times % 1 == 0.5
+                assert max(told.played.on_frames.max(), told.played.between[half_way].max()) <= bound
                 continue
             worst = max(errors(armature, chain, times, lengths[chain.name]))
             assert worst <= bound + PLAYED_BACK * sum(lengths[chain.name])
@@ -140,7 +142,7 @@ def test_the_bound_holds_in_every_rotation_mode_also_of_rolled_bones(mode, solve
         bone.rotation_mode = mode
     report, bound = reduced(armature)
     assert max(errors(armature, armature.ik2d.chains[0], halves(1, 40))) <= bound + PLAYED_BACK * 1.91
-    assert report.chains[0].keys < 40 / (2 if mode in ('QUATERNION', 'AXIS_ANGLE') else 1)
+    assert report.chains[0].played.keys < 40 / (2 if mode in ('QUATERNION', 'AXIS_ANGLE') else 1)
     assert not report.warnings
     assert {bone.rotation_mode for bone in armature.pose.bones} == {mode}
 
@@ -148,7 +150,7 @@ def test_the_bound_holds_in_every_rotation_mode_also_of_rolled_bones(mode, solve
 @pytest.mark.slow
 def test_a_looser_bound_takes_fewer_keys():
     armature, _ = leg_with_target()
-    counts = [reduced(armature, part)[0].chains[0].keys for part in (1e-5, 1e-4, 1e-3, 1e-2)]
+    counts = [reduced(armature, part)[0].chains[0].played.keys for part in (1e-5, 1e-4, 1e-3, 1e-2)]
     assert counts == sorted(set(counts), reverse=True)
     assert counts[-1] >= 2
 
@@ -157,7 +159,7 @@ def test_a_target_at_rest_takes_two_keys():
     armature, target = leg_with_target()
     target.animation_data_clear()
     report, _ = reduced(armature)
-    assert report.chains[0].keys == 2
+    assert report.chains[0].played.keys == 2
     assert report.sentence() == (
         "Baked 40 frames on 1 chain with 2 keys each; every target reached."
         " shin's target does not move: key it (Key Target)"
@@ -208,7 +210,7 @@ def test_the_bound_is_a_length_in_the_world_for_a_rig_that_is_scaled_and_moves()
             holder.keyframe_insert(path, frame=frame)
     report = bake(armature, frame_start=1, frame_end=40, options=BakeOptions(reduce=0.191, verify='ALL'))
     chain = armature.ik2d.chains[0]
-    assert report.chains[0].keys < 20
+    assert report.chains[0].played.keys < 20
     assert max(errors(armature, chain, halves(1, 40))) <= 0.191 + PLAYED_BACK * 191
     assert max(errors(armature, chain, halves(1, 40))) > 0.01  # it makes use of it
 
@@ -224,7 +226,7 @@ def test_bones_that_inherit_nothing_and_offsets_are_played_as_they_are():
     armature.data.bones["b"].use_inherit_rotation = False
     chain = add_chain(armature, "c", add_target({1: (2, 0, 1), 30: (1, 0, -2)}), bone_count=0)
     report = bake(armature, frame_start=1, frame_end=30, options=BakeOptions(reduce=3e-3, verify='ALL'))
-    assert report.chains[0].keys <= 10
+    assert report.chains[0].played.keys <= 10
     assert max(errors(armature, chain, halves(1, 30))) <= 3e-3 + PLAYED_BACK * 4
 
 
@@ -251,7 +253,7 @@ def test_a_bake_that_plays_worse_than_promised_says_so(monkeypatch):
     fit = cubics.Cubics.fit
     monkeypatch.setattr(cubics.Cubics, "fit", lambda self, first, last: (fit(self, first, last)[0], 0.0))
     report, bound = reduced(armature)
-    assert report.chains[0].keys == 2
+    assert report.chains[0].played.keys == 2
     assert max(errors(armature, armature.ik2d.chains[0], halves(1, 40))) > 10 * bound
     assert any("worse than promised" in warning for warning in report.warnings)
 
@@ -280,7 +282,7 @@ def test_time_that_is_remapped_plays_within_the_bound():
     options = BakeOptions(reduce=2e-3, verify='ALL')
     report = bake(armature, frame_start=1, frame_end=80, options=options)
     assert not report.warnings
-    assert report.chains[0].keys < 30
+    assert report.chains[0].played.keys < 30
     assert max(errors(armature, armature.ik2d.chains[0], halves(1, 80))) <= 2e-3 + PLAYED_BACK * 1.91
 
 
@@ -326,7 +328,7 @@ def test_keys_stand_on_the_targets_own_and_on_both_ends():
     report = on_target_keys(armature, 10, 50)
     for bone in ("thigh", "shin"):
         assert set(map(tuple, key_frames(armature, bone).values())) == {(10, 20, 30.5, 40, 50)}
-    assert report.chains[0].keys == 5
+    assert report.chains[0].played.keys == 5
     assert not report.warnings
     assert max(errors(armature, armature.ik2d.chains[0], (10, 20, 30.5, 40, 50))) <= PLAYED_BACK * 1.91
     # Between them the tip goes its own way, and the report does not hide it.

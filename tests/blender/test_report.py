@@ -7,10 +7,11 @@ import json
 import bpy
 import numpy as np
 import pytest
+from chain_reports import with_changes
 from rigs import leg_with_target
 
 from ik2d_addon.bake import BakeReport, ChainReport, bake
-from ik2d_addon.bake.chain_report import HALF_WAY
+from ik2d_addon.bake.chain_result import HALF_WAY
 from ik2d_addon.core import Status
 from ik2d_addon.rig.scene.rounding import PLAYED_BACK
 
@@ -25,22 +26,22 @@ def baked() -> BakeReport:
 
 def with_chains(report: BakeReport, *changes: dict) -> BakeReport:
     """Return the report with one chain for each of the changes, made of its first."""
-    chains = tuple(dataclasses.replace(report.chains[0], **change) for change in changes)
+    chains = tuple(with_changes(report.chains[0], **change) for change in changes)
     return dataclasses.replace(report, chains=chains)
 
 
 # Played back on two frames, and half-way between two.
 FAR_PLAYED = {
-    "played_back": np.array([1.15, np.nan, 0.5]),
+    "on_frames": np.array([1.15, np.nan, 0.5]),
     "between_times": np.array([1.5]),
     "between": np.array([0.4]),
-    "plays_back_worse_by": 1.15,
+    "worse_by": 1.15,
 }
 MISSED = {
     "status": np.array([Status.REACHED, Status.TOO_FAR, Status.REACHED], np.int8),
     "residual": np.array([0.0, 0.12, 0.0]),
     "distance": np.array([0.0, 0.12, 0.0]),
-    "played_back": np.full(3, np.nan),
+    "on_frames": np.full(3, np.nan),
 }
 
 
@@ -53,13 +54,13 @@ def test_the_error_is_what_was_played_back_or_else_what_was_solved(baked):
     chain = chain_of(
         baked,
         distance=np.array([0.5, 0.2, 0.0]),
-        played_back=np.array([0.1, np.nan, 0.25]),
+        on_frames=np.array([0.1, np.nan, 0.25]),
         between=np.array([]),
         between_times=np.array([]),
     )
     assert chain.errors == pytest.approx([0.1, 0.2, 0.25])
     assert chain.max_error == pytest.approx(0.25) and chain.worst_frame == 3
-    farther = dataclasses.replace(chain, between=np.array([0.3]), between_times=np.array([2.5]))
+    farther = with_changes(chain, between=np.array([0.3]), between_times=np.array([2.5]))
     assert farther.max_error == 0.3 and farther.max_error_frame == 2.5
     assert farther.max_error_from == "half-way between frames"
 
@@ -120,27 +121,31 @@ def test_the_chain_that_is_furthest_off_is_named(baked):
     ],
 )
 def test_every_cause_of_a_miss_is_named(baked, changes, cause):
-    chain = chain_of(baked, **{"played_back": np.full(3, 0.5), **changes})
+    chain = chain_of(baked, **{"on_frames": np.full(3, 0.5), **changes})
     assert chain.missed.all() and not chain.reached
     assert chain.sentence() == f"3 of 3 frames {cause}, worst by 50 cm at frame 1"
 
 
 def test_only_more_than_the_tolerance_and_the_bound_is_a_miss(baked):
     chain = baked.chains[0]
-    assert PLAYED_BACK * chain.reach < chain.tolerance < 1.5 * PLAYED_BACK * chain.reach
+    assert (
+        PLAYED_BACK * chain.standard.reach
+        < chain.standard.tolerance
+        < 1.5 * PLAYED_BACK * chain.standard.reach
+    )
     for bound in (0.0, 0.2):
         for part, missed in ((0.99, False), (1.01, True)):
-            error = part * (chain.tolerance + bound)
-            told = chain_of(baked, played_back=np.array([0.0, error, 0.0]), bound=bound)
+            error = part * (chain.standard.tolerance + bound)
+            told = chain_of(baked, on_frames=np.array([0.0, error, 0.0]), bound=bound)
             assert told.missed.tolist() == [False, missed, False]
             assert told.reached is not missed
 
 
 def test_half_way_the_tip_may_stray_by_a_thousandth_of_the_reach(baked):
     chain = baked.chains[0]
-    for bound, allowed in ((0.0, HALF_WAY * chain.reach), (0.2, 0.2)):
+    for bound, allowed in ((0.0, HALF_WAY * chain.standard.reach), (0.2, 0.2)):
         for part, reached in ((0.98, True), (1.02, False)):
-            strayed = part * (allowed + chain.tolerance)
+            strayed = part * (allowed + chain.standard.tolerance)
             told = chain_of(baked, between=np.array([strayed]), between_times=np.array([2.5]), bound=bound)
             assert told.reached is reached
             assert ("target reached on all, up to" in told.sentence()) is reached
@@ -152,7 +157,7 @@ def test_half_way_the_tip_may_stray_by_a_thousandth_of_the_reach(baked):
 
 
 def test_what_was_not_verified_is_not_claimed(baked):
-    nothing = {"verified": 'NONE', "played_back": np.full(3, np.nan), "between": np.array([])}
+    nothing = {"verified": 'NONE', "on_frames": np.full(3, np.nan), "between": np.array([])}
     solved = with_chains(baked, nothing)
     assert solved.all_reached
     assert solved.sentence() == "Baked 3 frames on 1 chain; every target reached as solved, not verified"
@@ -162,7 +167,7 @@ def test_what_was_not_verified_is_not_claimed(baked):
 
 
 def test_the_dictionary_is_plain_json_with_the_errors(baked):
-    report = with_chains(baked, FAR_PLAYED, {"plays_back_worse_by": -np.inf})
+    report = with_chains(baked, FAR_PLAYED, {"worse_by": -np.inf})
     written = json.loads(json.dumps(report.to_dict(), allow_nan=False))
     assert written["max_error"] == 1.15 and written["max_residual"] == report.max_residual
     assert written["all_reached"] is False

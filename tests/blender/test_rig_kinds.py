@@ -124,11 +124,11 @@ def assert_on_target(armature, chain, report=None, frames=EVERY_FRAME, planar=Tr
     assert report.all_reached, report.sentence()
     assert not report.full_scene
     if planar:
-        assert result.off_plane.max() <= PLAYED_BACK * result.reach
+        assert result.off_plane.max() <= PLAYED_BACK * result.standard.reach
     for frame, error in played_back_errors(armature, chain, frames):
-        assert abs(error - result.off_plane[frame - 1]) <= PLAYED_BACK * result.reach, (frame, error)
-    played = result.played_back[np.isfinite(result.played_back)]
-    assert len(played) and np.abs(played - result.off_plane).max() <= PLAYED_BACK * result.reach
+        assert abs(error - result.off_plane[frame - 1]) <= PLAYED_BACK * result.standard.reach, (frame, error)
+    played = result.played.on_frames[np.isfinite(result.played.on_frames)]
+    assert len(played) and np.abs(played - result.off_plane).max() <= PLAYED_BACK * result.standard.reach
     return report
 
 
@@ -389,7 +389,7 @@ def test_bones_that_share_no_plane_are_not_promised_to_reach():
     animate(armature.pose.bones["body"], rotation_quaternion=TURNED)
     report = bake(armature, frame_start=1, frame_end=LAST, options=BakeOptions(verify='ALL'))
     errors = [error for _, error in played_back_errors(armature, chain, EVERY_FRAME)]
-    assert report.chains[0].played_back == pytest.approx(errors, abs=1e-5)
+    assert report.chains[0].played.on_frames == pytest.approx(errors, abs=1e-5)
     assert max(errors) > 0.01
     assert "plays it back up to" in warnings_of(report) or "off the chain's plane" in warnings_of(report)
 
@@ -447,7 +447,7 @@ def test_scale_above_a_scaled_chain_multiplies():
     armature.pose.bones["body"].scale = (3, 3, 3)
     armature.pose.bones["thigh"].scale = (1.1, 1.1, 1.1)
     report = assert_on_target(armature, chain)
-    assert report.chains[0].reach == pytest.approx(0.06 * chain_length(armature, 1.1), rel=1e-3)
+    assert report.chains[0].standard.reach == pytest.approx(0.06 * chain_length(armature, 1.1), rel=1e-3)
 
 
 def chain_length(armature, scale):
@@ -463,7 +463,7 @@ def assert_truth(report, armature, chain):
     """Hold the report's played-back errors to Blender's own word on every frame."""
     errors = [error for _, error in played_back_errors(armature, chain, EVERY_FRAME)]
     result = report.chains[0]
-    assert result.played_back == pytest.approx(errors, abs=PLAYED_BACK * result.reach)
+    assert result.played.on_frames == pytest.approx(errors, abs=PLAYED_BACK * result.standard.reach)
     return max(errors)
 
 
@@ -558,7 +558,7 @@ def test_rotations_go_on_without_flips_over_many_turns(mode, rolls):
     report = bake(armature, frame_start=1, frame_end=90)
     assert report.all_reached
     for _, error in played_back_errors(armature, chain, range(1, 91, 7)):
-        assert error <= PLAYED_BACK * report.chains[0].reach
+        assert error <= PLAYED_BACK * report.chains[0].standard.reach
     for name in ("thigh", "shin"):
         values = channel_values(armature, name)
         if mode == 'QUATERNION':

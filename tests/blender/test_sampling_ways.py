@@ -54,5 +54,5 @@ def test_both_ways_key_the_same_pose(build, options, monkeypatch):
         for frame in range(1, LAST + 1):
             bpy.context.scene.frame_set(frame)
             tips[way].append(tuple(evaluated_tip(armature, tip)))
-    reach = report.chains[0].reach
+    reach = report.chains[0].standard.reach
     assert np.array(tips[sampler.CURVES]) == pytest.approx(np.array(tips[sampler.STEP]), abs=SAME * reach)

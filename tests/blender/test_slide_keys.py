@@ -74,7 +74,7 @@ def test_a_location_that_the_bone_has_is_added_to():
     assert report.all_reached and worst(armature, chain) < CLOSE
     bpy.context.scene.frame_set(9)
     place = armature.pose.bones["inner"].location
-    assert place.y == pytest.approx(0.2 + report.chains[0].slides[8, 0], abs=1e-6)
+    assert place.y == pytest.approx(0.2 + report.chains[0].joints.slides[8, 0], abs=1e-6)
     assert place.z == np.float32(-0.1)
 
 
@@ -107,11 +107,13 @@ def test_slides_turned_off_and_baked_again_leave_no_keys():
 def test_few_keys_keep_the_tip_within_the_bound(bound):
     armature, chain = crane_with_target(SLIDES)
     report = bake_here(armature, reduce=bound, verify='ALL')
-    assert report.chains[0].keys < len(FRAMES) - 4
+    assert report.chains[0].played.keys < len(FRAMES) - 4
     assert worst(armature, chain) < bound + CLOSE
     result = report.chains[0]
-    half_way = result.between_times % 1.0 == 0.5  # at quarters a fast slide may be further off: it is told
-    assert result.between[half_way].max() < bound + CLOSE
+    half_way = (
+        result.played.between_times % 1.0 == 0.5
+    )  # at quarters a fast slide may be further off: it is told
+    assert result.played.between[half_way].max() < bound + CLOSE
     assert result.max_error < bound + CLOSE or "between" in report.sentence()
 
 
@@ -122,15 +124,15 @@ def test_between_frames_handles_keep_the_tip_on_its_way():
         for key in curve.keyframe_points:
             key.interpolation = 'LINEAR'
     report = bake_here(armature, last=12, verify='ALL')
-    assert report.chains[0].max_between < 2e-3 * report.chains[0].reach
+    assert report.chains[0].max_between < 2e-3 * report.chains[0].standard.reach
 
 
 @pytest.mark.slow
 def test_influence_blends_slides_too():
     armature, chain = crane_with_target()
-    whole = bake_here(armature).chains[0].slides
+    whole = bake_here(armature).chains[0].joints.slides
     chain.influence = 0.25
-    assert bake_here(armature).chains[0].slides == pytest.approx(0.25 * whole, abs=1e-9)
+    assert bake_here(armature).chains[0].joints.slides == pytest.approx(0.25 * whole, abs=1e-9)
     chain.influence = 0.0
     bake_here(armature)
     bpy.context.scene.frame_set(9)
@@ -139,18 +141,18 @@ def test_influence_blends_slides_too():
 
 def test_ccd_goes_on_from_the_slides_before_the_range():
     armature, chain = crane_with_target(solver='CCD')
-    whole = bake_here(armature).chains[0].slides
+    whole = bake_here(armature).chains[0].joints.slides
     clear(armature)
     bake_here(armature, 1, 12)
-    assert bake_here(armature, 13, 24).chains[0].slides == pytest.approx(whole[12:], abs=1e-5)
+    assert bake_here(armature, 13, 24).chains[0].joints.slides == pytest.approx(whole[12:], abs=1e-5)
 
 
 @pytest.mark.slow
 def test_ccd_from_rest_starts_each_frame_from_no_slide():
     armature, chain = crane_with_target(solver='CCD')
     chain.start_from = 'REST'
-    slides = bake_here(armature).chains[0].slides
-    assert bake_here(armature, 13, 24).chains[0].slides == pytest.approx(slides[12:], abs=1e-9)
+    slides = bake_here(armature).chains[0].joints.slides
+    assert bake_here(armature, 13, 24).chains[0].joints.slides == pytest.approx(slides[12:], abs=1e-9)
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ def test_the_tip_is_on_its_target_where_blender_evaluates_it(slides, shape, solv
     armature, chain = crane_with_target(slides, solver, **shape)
     report = bake_here(armature)
     assert not report.chains[0].missed.any() and worst(armature, chain) < CLOSE
-    assert np.ptp(report.chains[0].slides, axis=0).max() > 0.01
+    assert np.ptp(report.chains[0].joints.slides, axis=0).max() > 0.01
 
 
 def test_what_only_slides_reach_is_reached():
@@ -88,7 +88,7 @@ def test_a_telescope_whose_inner_joints_do_not_turn():
 @pytest.mark.slow
 def test_slides_stay_within_their_ranges():
     armature, _ = crane_with_target(SLIDES, path={1: (0, 6.2, 1.5), 12: (0, 1.0, 1.2), 24: (0, 4.0, 4.0)})
-    slides = bake_here(armature).chains[0].slides
+    slides = bake_here(armature).chains[0].joints.slides
     least, most = np.array([SLIDES[name] for name in ("boom", "inner", "outer")]).T
     assert (slides >= least - 1e-9).all() and (slides <= most + 1e-9).all()
 
@@ -185,7 +185,7 @@ def test_the_report_has_the_slides_by_frame():
     armature, _ = crane_with_target()
     report = bake_here(armature)
     told = json.loads(json.dumps(report.to_dict()))["chains"][0]["slides"]
-    assert np.shape(told) == (24, 3) and np.array(told) == pytest.approx(report.chains[0].slides)
+    assert np.shape(told) == (24, 3) and np.array(told) == pytest.approx(report.chains[0].joints.slides)
     bpy.context.scene.frame_set(9)
     assert armature.pose.bones["inner"].location.y == pytest.approx(told[8][0], abs=1e-6)
     row = list(report.chains[0].rows())[8]

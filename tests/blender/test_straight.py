@@ -66,8 +66,8 @@ def test_a_straight_chain_follows_a_target_in_any_plane_through_it(count, degree
     report = bake_all(armature)
     on_circle = count == 1  # one bone reaches a circle alone
     assert on_circle or (report.all_reached and not but_jumps(report.warnings))
-    assert on_circle or measured(armature, chain).max() <= 1e-5 * report.chains[0].reach
-    assert report.chains[0].off_plane.max() <= 1e-5 * report.chains[0].reach
+    assert on_circle or measured(armature, chain).max() <= 1e-5 * report.chains[0].standard.reach
+    assert report.chains[0].off_plane.max() <= 1e-5 * report.chains[0].standard.reach
 
 
 def scale_path(target, factor):
@@ -93,8 +93,8 @@ def test_it_follows_also_below_a_body_that_turns_and_moves():
     armature.rotation_euler = (0.3, 0.5, 0.7)
     report = bake_all(armature)
     expected = np.hypot(report.chains[0].residual, report.chains[0].off_plane)
-    assert np.abs(measured(armature, chain) - expected).max() <= 1e-5 * report.chains[0].reach
-    assert report.chains[0].plane == "through the target's path"
+    assert np.abs(measured(armature, chain) - expected).max() <= 1e-5 * report.chains[0].standard.reach
+    assert report.chains[0].circumstances.plane == "through the target's path"
 
 
 def test_a_path_somewhat_off_every_plane_takes_the_nearest_one():
@@ -116,7 +116,7 @@ def test_solve_takes_the_plane_through_the_target_as_it_stands():
     chain.target = swinging((1, 2, 0))
     bpy.context.scene.frame_set(7)
     report = solve(armature)
-    assert report.all_reached and report.chains[0].plane == "through the target's path"
+    assert report.all_reached and report.chains[0].circumstances.plane == "through the target's path"
     bpy.context.view_layer.update()
     tip = evaluated_tip(armature, chain.tip)
     assert (tip - chain.target.matrix_world.translation).length < 2e-5
@@ -134,7 +134,7 @@ def test_a_target_on_the_chains_line_takes_the_first_bones_x_as_do_paths_in_its_
         chain.target = add_target({1: place, FRAMES: place})
         report = bake_all(armature)
         assert report.all_reached
-        assert report.chains[0].plane == "first bone's X"
+        assert report.chains[0].circumstances.plane == "first bone's X"
 
 
 def test_where_x_points_along_the_chain_z_is_taken():
@@ -151,13 +151,13 @@ def test_where_x_points_along_the_chain_z_is_taken():
     rig = read_chain(armature, chain)
     assert abs(rig.plane.normal[2]) > 1 - 1e-6
     report = bake_all(armature)
-    assert report.chains[0].plane == "first bone's Z" and report.all_reached
-    assert measured(armature, chain).max() <= 1e-5 * report.chains[0].reach
+    assert report.chains[0].circumstances.plane == "first bone's Z" and report.all_reached
+    assert measured(armature, chain).max() <= 1e-5 * report.chains[0].standard.reach
 
 
 def test_a_bent_chain_keeps_the_plane_of_its_bend():
     armature, _target = leg_with_target()
-    assert bake(armature, frame_start=1, frame_end=5).chains[0].plane == "rest pose's bend"
+    assert bake(armature, frame_start=1, frame_end=5).chains[0].circumstances.plane == "rest pose's bend"
 
 
 # --- Shown and stored -------------------------------------------------------------------------------

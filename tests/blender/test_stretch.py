@@ -43,7 +43,7 @@ def test_the_tip_stays_on_a_target_that_goes_beyond_reach(
     report = bake(armature)
     assert report.all_reached and report.max_error <= 1e-3
     assert errors_on(FRAMES, armature, chain).max() <= 1e-5 * REACH
-    factors = report.chains[0].stretch
+    factors = report.chains[0].joints.stretch
     assert factors.min() == 1.0 and factors.max() > 1.4
 
 
@@ -58,7 +58,7 @@ def test_with_softness_no_joint_snaps(lengths, stretch_bones):
         armature, chain = stretching_arm(
             lengths=lengths, keys=keys, softness=softness, stretch_bones=stretch_bones, stretch=3.0
         )
-        speeds[softness] = bake(armature).chains[0].joint_speed.max()
+        speeds[softness] = bake(armature).chains[0].joints.speed.max()
         assert errors_on(FRAMES, armature, chain).max() <= 1e-5 * REACH
     assert speeds[0.1] <= 0.5 * speeds[0.0]
 
@@ -74,7 +74,7 @@ def test_beyond_the_greatest_factor_the_true_distance_is_told(stretch_bones, mos
     bpy.context.scene.frame_set(20)
     assert distances[19] == pytest.approx(np.sqrt(32.0) - most, abs=1e-5)
     assert report.chains[0].residual == pytest.approx(distances, abs=1e-5)
-    assert report.chains[0].stretch.max() == 2.0
+    assert report.chains[0].joints.stretch.max() == 2.0
     (used_up,) = [warning for warning in report.warnings if "stretched to its most" in warning]
     assert used_up.startswith(
         f"Chain '{chain.name}': stretched to its most, 2 times, on {missed.sum()} frames"
@@ -103,7 +103,7 @@ def test_bones_shorten_where_the_target_is_too_close(lengths, stretch_bones, com
     settings = {"stretch": 1.0, "stretch_bones": stretch_bones, "softness": softness}
     armature, chain = stretching_arm(lengths=lengths, keys=TOO_CLOSE, compress=compress, **settings)
     report = bake(armature)
-    assert report.all_reached and report.chains[0].stretch.min() < 0.8
+    assert report.all_reached and report.chains[0].joints.stretch.min() < 0.8
     assert errors_on(FRAMES, armature, chain).max() <= 1e-5 * REACH
     chain.compress = 1.0
     bake(armature)
@@ -166,7 +166,7 @@ def test_a_knee_that_cannot_straighten_is_made_up_for(lengths, stretch_bones, st
     knee.use_limit, knee.limit_min, knee.limit_max = True, -0.2, 2.0  # bent by 0.2 radians at least
     report = bake(armature)
     assert report.all_reached and errors_on(FRAMES, armature, chain).max() <= 1e-5 * REACH
-    assert report.chains[0].stretch[-1] > 1.6
+    assert report.chains[0].joints.stretch[-1] > 1.6
 
 
 def test_a_root_that_cannot_turn_to_its_target_does_not_stretch_for_it():
@@ -175,7 +175,7 @@ def test_a_root_that_cannot_turn_to_its_target_does_not_stretch_for_it():
         joint.use_limit, joint.limit_min, joint.limit_max = True, low, 0.5
     report = bake(armature)
     assert report.to_dict()["chains"][0]["status"][-1] == 'LIMITED'
-    assert report.chains[0].stretch[-1] == 1.0 and report.chains[0].distance[-1] > 0.3
+    assert report.chains[0].joints.stretch[-1] == 1.0 and report.chains[0].distance[-1] > 0.3
 
 
 @pytest.mark.slow

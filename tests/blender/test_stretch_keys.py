@@ -88,7 +88,7 @@ def test_turned_off_again_a_bake_leaves_no_scale():
     bake(armature)
     chain.stretch = 1.0
     report = bake(armature)
-    assert scales(armature) == {} and report.chains[0].stretch is None
+    assert scales(armature) == {} and report.chains[0].joints.stretch is None
     assert [bone.scale[1] for bone in armature.pose.bones] == [1.0, np.float32(0.9)]
     bpy.context.scene.frame_set(20)
     assert [bone.scale[1] for bone in armature.pose.bones] == [1.0, np.float32(0.9)]
@@ -135,12 +135,14 @@ def test_a_scale_set_by_hand_after_a_solve_is_the_bones_own():
 def test_influence_blends_the_length_too():
     armature, chain = stretching_arm()
     armature.pose.bones["bone0"].scale[1] = 1.5
-    full = bake(armature).chains[0].stretch
+    full = bake(armature).chains[0].joints.stretch
     chain.influence = 0.5
     report = bake(armature)
-    assert report.chains[0].stretch == pytest.approx(1.0 + 0.5 * (full - 1.0))
+    assert report.chains[0].joints.stretch == pytest.approx(1.0 + 0.5 * (full - 1.0))
     assert report.chains[0].distance == pytest.approx(errors_on(FRAMES, armature, chain), abs=1e-5)
-    assert max(scales(armature)["bone0"]) == pytest.approx(1.5 * report.chains[0].stretch.max(), abs=1e-5)
+    assert max(scales(armature)["bone0"]) == pytest.approx(
+        1.5 * report.chains[0].joints.stretch.max(), abs=1e-5
+    )
 
 
 @pytest.mark.slow
@@ -158,14 +160,14 @@ def test_reduced_keys_keep_the_bound(inherit, stretch_bones, softness, bound):
     armature, chain = stretching_arm(inherit, **settings)
     (told,) = bake(armature, options=BakeOptions(reduce=bound, verify='ALL')).chains
     assert errors_on(FRAMES, armature, chain).max() <= bound + 1e-5 * REACH
-    halves = told.between_times % 1 == 0.5
-    assert told.between[halves].max() <= bound + 1e-5 * REACH
+    halves = told.played.between_times % 1 == 0.5
+    assert told.played.between[halves].max() <= bound + 1e-5 * REACH
     # Where joints turn far in a frame its quarters may be further off, and are told as Blender plays them.
     true = []
-    for time in told.between_times:
+    for time in told.played.between_times:
         bpy.context.scene.frame_set(int(time), subframe=float(time % 1))
         true.append((evaluated_tip(armature, chain.tip) - chain.target.matrix_world.translation).length)
-    assert told.between == pytest.approx(true, abs=1e-4 * REACH)
+    assert told.played.between == pytest.approx(true, abs=1e-4 * REACH)
     assert all(len(values) <= 40 for values in scales(armature).values())
 
 

@@ -109,10 +109,10 @@ def test_a_bake_says_what_blender_plays_whatever_is_set(some):
         assert "moved by something else" not in told.sentence(), seed
         assert not plays_back_worse(told), seed
         if len(limb.bones) > 1:  # one bone aims: its miss is counted at the distance of its tip
-            off = misses(limb, chain, FRAMES) * limb.size / told.reach
-            assert told.errors / told.reach == pytest.approx(off, abs=TRUE), seed
+            off = misses(limb, chain, FRAMES) * limb.size / told.standard.reach
+            assert told.errors / told.standard.reach == pytest.approx(off, abs=TRUE), seed
             if "reduce" not in wanted:
-                assert (told.distance / told.reach)[told.keyed] == pytest.approx(off[told.keyed], abs=TRUE), (
-                    seed
-                )
+                assert (told.distance / told.standard.reach)[told.played.keyed] == pytest.approx(
+                    off[told.played.keyed], abs=TRUE
+                ), seed
     assert told_of > 0.7 * some(400, 20)

@@ -17,7 +17,7 @@ from rigs import (
 )
 
 from ik2d_addon.bake import BakeOptions, bake, solve
-from ik2d_addon.bake.chain_report import HALF_WAY
+from ik2d_addon.bake.chain_result import HALF_WAY
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene.rounding import PLAYED_BACK
 
@@ -41,14 +41,14 @@ def hold_to_the_truth(armature, report, start: int, end: int) -> None:
     for chain, told in zip(armature.ik2d.chains, report.chains, strict=True):
         whole = np.array([distance_at(armature, chain, frame) for frame in range(start, end + 1)])
         halves = np.array([distance_at(armature, chain, frame + 0.5) for frame in range(start, end)])
-        fine = PLAYED_BACK * told.reach
-        quarters = [distance_at(armature, chain, float(t)) for t in told.between_times if t % 1 != 0.5]
+        fine = PLAYED_BACK * told.standard.reach
+        quarters = [distance_at(armature, chain, float(t)) for t in told.played.between_times if t % 1 != 0.5]
         assert told.errors == pytest.approx(whole, abs=fine)
-        if told.verified == 'ALL' or not told.keyed.all():
+        if told.standard.verified == 'ALL' or not told.played.keyed.all():
             assert told.max_error == pytest.approx(max(*whole, *halves, *quarters), abs=fine)
         if told.reached:
-            assert whole.max() <= fine + told.bound
-            assert halves.max(initial=0.0) <= max(HALF_WAY * told.reach, told.bound) + fine
+            assert whole.max() <= fine + told.standard.bound
+            assert halves.max(initial=0.0) <= max(HALF_WAY * told.standard.reach, told.standard.bound) + fine
 
 
 def open_sample(number: str) -> list[bpy.types.Object]:
@@ -149,7 +149,7 @@ def test_solve_measures_where_the_tip_stands():
     armature, target = leg_with_target()
     report = solve(armature)
     assert report.all_reached
-    assert report.chains[0].played_back[0] <= PLAYED_BACK * report.chains[0].reach
+    assert report.chains[0].played.on_frames[0] <= PLAYED_BACK * report.chains[0].standard.reach
     target.animation_data_clear()
     target.location = (0.4, -0.4, 0.7)
     report = solve(armature)
@@ -180,7 +180,7 @@ def test_a_joint_that_jumps_is_named_with_its_frames():
 def test_reduced_keys_are_held_to_their_bound():
     armature, _ = leg_with_target()
     report = bake(armature, frame_start=1, frame_end=40, options=BakeOptions(verify='ALL', reduce=0.002))
-    assert report.all_reached and report.chains[0].keys < 30
+    assert report.all_reached and report.chains[0].played.keys < 30
     hold_to_the_truth(armature, report, 1, 40)
 
 

@@ -10,6 +10,14 @@ import pytest
 import ik2d_addon.bake
 import ik2d_addon.rig
 from ik2d_addon.bake import BakeOptions, ChainReport
+from ik2d_addon.bake.chain_result import (
+    Circumstances,
+    HandErrors,
+    JointsSolved,
+    KeysPlayed,
+    PlaneAngles,
+    Standard,
+)
 from ik2d_addon.bake.keys.keying import KeyPlan
 from ik2d_addon.bake.report import BakeReport
 from ik2d_addon.features.adopt.compare import Apart
@@ -59,31 +67,26 @@ def defaults(cls):
 
 
 def test_defaults_say_that_nothing_special_is_known():
-    assert defaults(ChainReport) == {
-        "verified": 'ALL',
-        "bound": 0.0,
-        "warnings": (),
-        "keys": 0,
-        "plays_back_worse_by": 0.0,
-        "plane": "",
-        "plane_axes": None,
-        "rest_directions": None,
-        "angles": None,
-        "angle_error": None,
-        "parted": None,
-        "forced": (),
+    assert defaults(ChainReport).keys() == {"warnings", "circumstances"}
+    assert defaults(Standard) == {"bound": 0.0, "verified": 'ALL', "other_controls": False, "forced": ()}
+    assert defaults(KeysPlayed) == {"keys": 0, "worse_by": 0.0, "hands": None}
+    assert defaults(HandErrors) == {"between": None}
+    assert defaults(PlaneAngles) == {"from_rest": None}
+    assert defaults(JointsSolved) == {
         "stretch": None,
         "slides": None,
-        "turning": None,
-        "hands": (),
-        "hands_off": None,
-        "hands_between": None,
+        "locked": None,
+        "angle_error": None,
+        "angles": None,
+    }
+    assert defaults(Circumstances) == {
+        "plane": "",
         "influence": None,
+        "turning": None,
+        "parted": None,
         "lifted": None,
         "ground": "",
-        "locked": None,
         "uneven": False,
-        "other_controls": False,
         "unmoved": False,
     }
     assert defaults(BakeReport) == {

@@ -117,14 +117,14 @@ class Seen:
 
     def false(self):
         """Yield what was said and is not so."""
-        told, reach = self.told, self.told.reach
-        fine = FINE * reach + told.tolerance
-        if told.ground:  # where the foot is lifted, its target is no place to measure from
+        told, reach = self.told, self.told.standard.reach
+        fine = FINE * reach + told.standard.tolerance
+        if told.circumstances.ground:  # where the foot is lifted, its target is no place to measure from
             if told.reached and self.sunk > 2e-3 * reach:
                 yield f"above its ground, and it is {self.sunk:.6g} below"
             return
         said = dict(zip(map(float, told.frames), map(float, told.errors), strict=True))
-        said |= dict(zip(map(float, told.between_times), map(float, told.between), strict=True))
+        said |= dict(zip(map(float, told.played.between_times), map(float, told.played.between), strict=True))
         for kind, parts, allowed in KINDS:
             off = {
                 time: min(self._off(one, said.get(time, inf)) for one in far)
@@ -136,12 +136,12 @@ class Seen:
                 yield self._words(kind, worst, said)
         yield from self._off_quarters(said, fine)
         whole = max(min(far) for time, far in zip(self.times, self.far, strict=True) if time % 1 == 0)
-        if told.reached and not whole <= fine + told.bound:
+        if told.reached and not whole <= fine + told.standard.bound:
             yield f"every target reached, and {whole:.6g} of {reach:.4g} is true"
 
     def _off_quarters(self, said: dict[float, float], fine: float):
         """Yield whether the tip is off where nothing was said, between frames with no far turn."""
-        most = max(QUARTERS * self.told.max_between, self.told.max_error, HALF_WAY * self.told.reach)
+        most = max(QUARTERS * self.told.max_between, self.told.max_error, HALF_WAY * self.told.standard.reach)
         quarters = [
             (min(far), time)
             for time, far in zip(self.times, self.far, strict=True)
@@ -157,13 +157,13 @@ class Seen:
 
     def _off(self, far: float, said: float) -> float:
         """Return how far what was said is from what is so; 0 for an aim or a foot that is far off by both."""
-        both = 0.01 * self.told.reach < min(far, said) < inf
+        both = 0.01 * self.told.standard.reach < min(far, said) < inf
         return 0.0 if self.rough and both else abs(far - said)
 
     def _words(self, kind: str, time: float, said: dict[float, float]) -> str:
         far = self.far[self.times.index(time)]
         return (
-            f"{kind} (reach {self.told.reach:.4g}, reached {self.told.reached}, at most"
+            f"{kind} (reach {self.told.standard.reach:.4g}, reached {self.told.reached}, at most"
             f" {self.told.max_error:.4g} on frames and {self.told.max_between:.4g} between):"
             f" at {time:g} it said {said.get(time, 'nothing')}, and {far} is true"
         )
@@ -203,7 +203,7 @@ def _off_aim(limb: object, told: object, armature: object, way: object, own: obj
     from mathutils import Vector
 
     if limb.chain.plane == 'AUTO':
-        x, y = map(Vector, told.plane_axes)
+        x, y = map(Vector, told.joints.angles.plane_axes)
         body = armature.pose.bones["body"]
         turned = armature.matrix_world @ body.matrix @ body.bone.matrix_local.inverted()
         normal = (turned.to_3x3() @ x).cross(turned.to_3x3() @ y).normalized()

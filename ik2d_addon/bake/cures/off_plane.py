@@ -101,24 +101,24 @@ def off_plane(
     if heights.max() <= least * reach_of(joints):
         return None
     now = _solved(scene, rig, samples)
-    worst = int(np.argmax(now.off_plane))
-    if now.off_plane[worst] <= least * now.reach:
+    worst = int(np.argmax(now.miss.off_plane))
+    if now.miss.off_plane[worst] <= least * now.reach:
         return None
-    mean = float(now.distance.mean())
+    mean = float(now.miss.distance.mean())
     versions = dict(_versions(settings, rig, points))
     cures = []
     _, *all_samples = sample(scene, [rig, *versions.values()], times)
     for (way, version), its in zip(versions.items(), all_samples, strict=True):
         try:
-            left = float(_solved(scene, version, its).distance.mean())
+            left = float(_solved(scene, version, its).miss.distance.mean())
         except IK2DError:
             continue
         if left <= (1.0 - _WORTH) * mean:
             cures.append(Cure(way, left))
     step = AS_WELL * now.reach  # nearer than this, the order of LABELS decides
     cures.sort(key=lambda cure: (round(cure.left / step), [*LABELS].index(cure.way)))
-    frame = float(times[worst]) if len(now.off_plane) == len(times) else scene.frame_float
-    return OffPlane(float(now.off_plane[worst]), frame, mean, now.tolerance, tuple(cures))
+    frame = float(times[worst]) if len(now.miss.off_plane) == len(times) else scene.frame_float
+    return OffPlane(float(now.miss.off_plane[worst]), frame, mean, now.tolerance, tuple(cures))
 
 
 def _least(rig: RigChain) -> float:
@@ -170,7 +170,7 @@ def advice_on(
     for chain in solved:
         rig = chain.rig
         settings = rig.armature.ik2d.chains.get(rig.name) if rig.path else None
-        if settings is None or (chain.off_plane <= _least(rig) * chain.reach).all():
+        if settings is None or (chain.miss.off_plane <= _least(rig) * chain.reach).all():
             continue
         try:
             off = off_plane(

@@ -24,8 +24,8 @@ from ...rig.scene.samples import ChainSamples, solvable
 from ...rig.scene.slide_locations import slide_channels
 from ...rig.scene.stretch_scales import scale_channels
 from ..solving.frames import Asked, SolvedChain
-from ..solving.problem import with_scale
 from ..solving.solvers import StartPose
+from ..solving.stretching import with_scale
 from .cubics import hermite, read_played
 
 # Where the tip may be further off its target half-way than this part of the reach, handles are shaped.
@@ -59,7 +59,9 @@ def strays(chain: SolvedChain, rotations: Sequence[BoneRotation], half_way: Chai
     times = np.arange(len(half_way.targets)) + 0.5
     played = read_played(chain.rig, half_way, between, times, chain.linkage)
     shown = aimed_as_far(chain.rig, replace(half_way, tips=played.tips_in_world()))
-    missed: Floats = norms(shown.tips - shown.targets) - np.maximum(chain.distance[:-1], chain.distance[1:])
+    missed: Floats = norms(shown.tips - shown.targets) - np.maximum(
+        chain.miss.distance[:-1], chain.miss.distance[1:]
+    )
     return missed
 
 
@@ -126,7 +128,8 @@ def between_frames(
     starts = StartPose(chain.angles[after], chain.solution.slides[after])
     linkage = None if chain.linkage is None else read_linkage(chain.rig, samples, chain.linkage)
     parts = np.tile(times, len(gaps))
-    spins = None if chain.spins is None else _between(chain.spins, after, parts)
+    given = None if chain.plane_turns is None else chain.plane_turns.spins
+    spins = None if given is None else _between(given, after, parts)
     return Asked(chain.rig, samples, (after + parts).tolist(), starts=starts, linkage=linkage, spins=spins)
 
 

@@ -21,7 +21,7 @@ from ...rig.scene.slide_locations import slide_channels
 from ...rig.scene.stretch_scales import scale_channels, scales_back
 from ..solving.frames import SolvedChain, solve_chains
 from ..solving.hands import KeyedHands
-from ..solving.problem import with_scale
+from ..solving.stretching import with_scale
 from .cubics import Cubics, hermite, read_played
 from .handles import (
     DOUBTFUL,

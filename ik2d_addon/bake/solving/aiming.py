@@ -18,6 +18,7 @@ from ...rig.pose.swings import swung
 from ...rig.scene.samples import ChainSamples, solvable
 from .problem import NOTHING_TO_JOIN, Problem, tips_of
 from .solvers import StartPose
+from .stretching import problem_of
 from .turn_over import between, going_on_free, root_turns, shares, turned_by
 
 # Hinges askew need more rounds: at 15 degrees and ten bones each leaves up to nine tenths of the miss.
@@ -58,7 +59,7 @@ def aim(
     slides = solution.slides
     intended, angles = tips_of(problem.lengths + slides, solution.angles), solution.angles
     turns = problem.turns(angles)
-    if problem.rig.joints.askew or problem.slides_askew:
+    if problem.rig.joints.askew or problem.sliding is not None and problem.sliding.askew:
         return (yield from _aimed_askew(problem, solution, intended))
     aims, reached = intended, solution.arrived
     joints = problem.joints(turns, slides)
@@ -76,7 +77,7 @@ def aim(
             angles[frames], slides[frames] = again.angles, again.slides
             turns = problem.turned_again(turns, angles, frames)
         joints = problem.joints(turns, slides)
-    tips = joints[:, -1] if problem.is_flat and problem.size is None else None
+    tips = joints[:, -1] if problem.is_flat and problem.stretched is None else None
     return Aimed(replace(solution, slides=slides), turns, angles, tips)
 
 
@@ -167,7 +168,7 @@ def _led(
     if after is None or not solvable(rig, beyond).all():
         return solution
     m, gap = len(times), after.frame - times[-1]
-    there = replace(Problem.of(rig, swung(rig, beyond)), near=None)
+    there = replace(problem_of(rig, swung(rig, beyond)), near=None)
     going_there = solution.angles[-1] + there.unturned[0] - problem.unturned[-1]
     natural = yield from there.one(0, StartPose(going_there, solution.slides[-1]), goes_on=True)
     missing = wrapped(there.angles_of(after.turns, 0) - natural.angles[0])

@@ -8,7 +8,7 @@ from ...rig.pose.bone_matrices import bone_poses, rotations_of
 from ...rig.pose.joint_angles import angles_from_rest
 from ...rig.scene.samples import ChainSamples
 from .frames import SolvedChain
-from .problem import as_solved
+from .stretching import as_solved
 
 
 def solved_angles(chain: SolvedChain, samples: ChainSamples) -> Floats:
@@ -18,7 +18,7 @@ def solved_angles(chain: SolvedChain, samples: ChainSamples) -> Floats:
     in the plane as about their axes: the first frame tells where they begin, or it is at rest without scale.
     """
     linkage, bent = chain.linkage, chain.factors is not None or chain.locations is not None
-    plain = linkage is not None and linkage.is_flat and not (bent or chain.uneven_scale)
+    plain = linkage is not None and linkage.is_flat and not (bent or chain.noticed.uneven_scale)
     if plain and linkage is not None and linkage.is_unscaled:
         return relative_turns(chain)
     rows = slice(1) if plain else slice(None)

@@ -23,16 +23,39 @@ from ...rig.pose.hand_rotations import angles_between
 from ...rig.pose.keyed_pose import NeighborPoses, OwnPose
 from ...rig.pose.kinematics import Linkage, read_linkage
 from ...rig.pose.measures import is_uneven, uneven, uneven_above
-from ...rig.pose.swings import as_far, blended_swings, flips, swung
+from ...rig.pose.swings import PlaneTurns, as_far, blended_swings, flips, swung
 from ...rig.scene.rounding import reached_within
 from ...rig.scene.samples import ChainSamples
 from .aiming import Aimed, aim, flip_over
-from .problem import NOTHING_TO_JOIN, Problem, lengthened, with_scale
+from .problem import NOTHING_TO_JOIN, Problem
 from .solvers import StartPose
+from .stretching import lengthened, problem_of, with_scale
 from .turn_over import shares
 
 # A turn from the frames of a bake to the keys next to them, in degrees a frame, that is worth a warning.
 JUMP = 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class Miss(Frames):
+    """How far a tip is off its target, as posed. Lengths are the world's."""
+
+    residual: Floats  # (frames,) tip to target, seen along the plane's normal
+    off_plane: Floats  # (frames,) target to tip, along the plane's normal
+    distance: Floats  # (frames,) tip to target
+
+
+@dataclass(frozen=True, eq=False)
+class Noticed(Frames):
+    """What else there is to report on the frames of a solved chain. Lengths are the world's."""
+
+    aims: Floats  # (frames, 2) the targets from the root, in the plane, in reaches
+    joints_off_plane: float  # the furthest that any joint is off the plane in rest
+    uneven_scale: str  # what is scaled unevenly, in words; "" if nothing is
+    slides: Floats | None = None  # (frames, n) added lengths, blended by the influence; None: rigid bones
+    turning: NDArray[np.bool_] | None = None  # (frames,) where it turns over from one side to the other
+    angle_errors: Floats | None = None  # (frames,) radians of the last bone off its angle; None: it is free
+    lifts: Floats | None = None  # (frames,) how far the ground lifts the foot; None: it has none
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,29 +68,17 @@ class SolvedChain(Frames):
     solution: Solution  # without softness and influence, but for its angles and slides
     softness: Floats  # (frames,) 0..1
     influence: Floats  # (frames,) 0..1
-    residual: Floats  # (frames,) tip to target as posed, seen along the plane's normal
-    off_plane: Floats  # (frames,) target to tip, along the plane's normal
-    distance: Floats  # (frames,) tip to target
+    miss: Miss
     reach: float
     tolerance: float  # tip to target that counts as reached
-    aims: Floats  # (frames, 2) the targets from the root, in the plane, in reaches
-    joints_off_plane: float  # the furthest that any joint is off the plane in rest
-    uneven_scale: str  # what is scaled unevenly, in words; "" if nothing is
+    noticed: Noticed
     factors: Floats | None = None  # (frames, n) of the bones' lengths; None where they keep these
-    slides: Floats | None = None  # (frames, n) added lengths, blended by the influence; None: rigid bones
     locations: Floats | None = None  # (frames, n, 3) of the bones, with the slides that they carry
-    turning: NDArray[np.bool_] | None = None  # (frames,) where it turns over from one side to the other
     linkage: Linkage | None = None  # the one of all frames, but for what holds the root; None: they have many
-    angle_errors: Floats | None = None  # (frames,) radians of the last bone off its angle; None: it is free
     # (frames, 3, 3) of a plane that follows its target, in rest space, blended by the influence; None: it is
-    # fixed. And its spins (frames,) where these were given.
+    # fixed
     swings: Floats | None = None
-    spins: Floats | None = None
-    # (frames,) radians each: between the target and the direction that leaves the plane open, and of the
-    # plane from the frame before; None: it is fixed
-    openness: Floats | None = None
-    plane_steps: Floats | None = None
-    lifts: Floats | None = None  # (frames,) how far the ground lifts the foot; None: it has none
+    plane_turns: PlaneTurns | None = None  # None where the plane is fixed
 
     @property
     def steps(self) -> Floats:
@@ -112,7 +123,7 @@ class Asked:
         """Return the problem of its solver."""
         with self.named():
             linkage = None if self.rig.swing is not None else self.linkage
-            return Problem.of(self.rig, self.ready, self.neighbors, linkage)
+            return problem_of(self.rig, self.ready, self.neighbors, linkage)
 
     @contextmanager
     def named(self) -> Iterator[None]:
@@ -174,8 +185,7 @@ def _together(asked: Sequence[Asked], problems: Sequence[Problem]) -> list[list[
 def _alone(asked: Asked, problem: Problem) -> Steps[tuple[Problem, Aimed]]:
     """Aim a chain that is solved by itself; return its problem, with the lengths found, and the result."""
     with asked.named():
-        if problem.may_fall_short:
-            problem = yield from lengthened(problem, asked.starts)
+        problem = yield from lengthened(problem, asked.starts)
         aimed = yield from aim(problem, asked.starts, asked.times, asked.neighbors, asked.beyond)
         return problem, (yield from _flipped(asked, problem, aimed))
 
@@ -191,8 +201,8 @@ def _as_one(
         whole, StartPose.joined(starts) if starts else None, first.times, first.neighbors, first.beyond
     )
     aimed, found = (yield from aiming), []
-    for number, rows in zip(numbers, whole.parts, strict=True):
-        found.append((yield from _flipped(asked[number], problems[number], aimed.at(rows))))
+    for number, part in zip(numbers, whole.parts, strict=True):
+        found.append((yield from _flipped(asked[number], problems[number], aimed.at(part.rows))))
     return found
 
 
@@ -208,7 +218,8 @@ def _solved(asked: Asked, problem: Problem, aimed: Aimed) -> SolvedChain:
     """Return the chain as it was aimed, blended by its influence, and what that misses."""
     rig, samples, times = asked.rig, asked.ready, asked.times
     solution, turns, other = aimed.solution, aimed.turns, asked.other_pose
-    linkage, factors, slides = problem.linkage, problem.factors, problem.added(solution.slides)
+    linkage, slides = problem.linkage, problem.added(solution.slides)
+    factors = None if problem.stretched is None else problem.stretched.factors
     points = problem.points
     if other is not None:
         as_solved_turns, turns = turns[:, 0], _blended(rig, turns, other.turns, samples.influence)
@@ -246,7 +257,6 @@ def _solved(asked: Asked, problem: Problem, aimed: Aimed) -> SolvedChain:
         off_plane = np.where(is_blended, 0.0, off_plane)
     as_solved = ~turning & (samples.influence == 1.0)
     solution = solution.missing(as_solved & (residual > tolerance), samples.softness)
-    openness, plane_steps = flips(rig, asked.samples, asked.spins)
     jumps = tuple(_jumps(rig, turns, times, asked.neighbors))
     return SolvedChain(
         rig=replace(rig, notes=(*rig.notes, *jumps)) if jumps else rig,
@@ -255,25 +265,23 @@ def _solved(asked: Asked, problem: Problem, aimed: Aimed) -> SolvedChain:
         solution=solution.within(distance <= tolerance),
         softness=samples.softness,
         influence=samples.influence,
-        residual=residual,
-        off_plane=off_plane,
-        distance=distance,
+        miss=Miss(residual, off_plane, distance),
         reach=reach,
         tolerance=tolerance,
-        aims=problem.targets / np.maximum(problem.lengths.sum(axis=1), FINE)[:, None],
-        joints_off_plane=float(along.max()) * rig.off_plane,
-        uneven_scale=_uneven_scale(rig, with_scale(rig, samples), linkage),
+        noticed=Noticed(
+            aims=problem.targets / np.maximum(problem.lengths.sum(axis=1), FINE)[:, None],
+            joints_off_plane=float(along.max()) * rig.off_plane,
+            uneven_scale=_uneven_scale(rig, with_scale(rig, samples), linkage),
+            slides=slides,
+            turning=turning,
+            angle_errors=_angle_errors(problem, turns),
+            lifts=samples.lifts if rig.foot is not None and rig.foot.ground is not None else None,
+        ),
         factors=factors,
-        slides=slides,
         locations=None if slides is None else _locations(rig, samples, turns, slides),
-        turning=turning,
         linkage=linkage.lasting,
-        angle_errors=_angle_errors(problem, turns),
         swings=samples.swings,
-        spins=asked.spins,
-        openness=openness,
-        plane_steps=plane_steps,
-        lifts=samples.lifts if rig.foot is not None and rig.foot.ground is not None else None,
+        plane_turns=flips(rig, asked.samples, asked.spins),
     )
 
 

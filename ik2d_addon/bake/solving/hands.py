@@ -15,7 +15,7 @@ from ...rig.pose.bone_matrices import rotations_of
 from ...rig.pose.hand_rotations import OwnTurns, TurnedHands, angles_between, turned_hands
 from ...rig.scene.samples import ChainSamples
 from .frames import SolvedChain
-from .problem import as_solved
+from .stretching import as_solved
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,59 +12,49 @@ from ...core import (
     Chain,
     Solution,
     Status,
-    Stretch,
     posture_of,
-    stretched,
-    stretched_status,
 )
 from ...core.affine import inverse, product, turned, unrepeated
 from ...core.arithmetic import cos_and_sin, summed_up
 from ...core.chain import DEFAULT_TOLERANCE
-from ...core.inputs import Floats, wrapped
+from ...core.inputs import Floats
 from ...core.one_target.bones import FINE
 from ...core.path import Posture, turned_over
 from ...core.solution import Steps
 from ...core.two_bone import are_plain, solve_pairs
 from ...rig.chain.chain import RigChain
-from ...rig.pose.bone_matrices import SCALE_NOISE
 from ...rig.pose.keyed_pose import NeighborPoses
 from ...rig.pose.kinematics import Linkage, angles_before, continuous, read_linkage
 from ...rig.pose.tip_headings import wanted_headings
 from ...rig.scene.samples import ChainSamples
+from .sliding import Sliding, read_sliding
 from .solvers import StartPose, solved_steps
 from .tip_angle import solved_with_angle
 
-# Bones that stretch make up for limits in at most so many rounds: one where the others keep their pose.
-LENGTHENINGS = 8
 # Turns of joints that correct a miss count as small where their arcs leave the tangents by no more than
 # this part of it.
 _BENT = 0.1
-# A round that brings a tip no nearer than this part of its distance does not count.
-NEARER = 0.999
 # Bones whose lengths change by less than this part of the reach, over all frames, are of one length.
-_SAME_LENGTH = 1e-6
-# A bone that slides by less than this angle (radians) off its heading is aimed as one that slides along it.
-_ASKEW = 1e-3
+SAME_LENGTH = 1e-6
 NOTHING_TO_JOIN = NeighborPoses()
 
 
-def with_scale(rig: RigChain, samples: ChainSamples, factors: Floats | None = None) -> ChainSamples:
-    """Return the samples with the bones' own scale, times factors (frames, n)."""
-    if rig.stretching is None:
-        return samples
-    return replace(samples, bases=rig.stretching.scaled_bases(samples.bases, factors))
+@dataclass(frozen=True, eq=False)
+class Stretched:
+    """Bones that are as long as the targets need."""
+
+    factors: Floats  # (frames, n) of the bones' lengths
+    size: Floats  # (frames,) what of these all bones share: targets and lengths are without it
+    off_reach: NDArray[np.int8]  # (frames,) Status of targets that no factor reaches
+    samples: ChainSamples  # with the bones' own scale
 
 
-def as_solved(
-    rig: RigChain, samples: ChainSamples, factors: Floats | None, locations: Floats | None
-) -> ChainSamples:
-    """Return the samples with the bones' solved scale and locations (frames, n, 3); None: as sampled."""
-    samples = with_scale(rig, samples, factors)
-    if locations is None:
-        return samples
-    bases = samples.bases.copy()
-    bases[:, :, :3, 3] = locations
-    return replace(samples, bases=bases)
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One of several chains of one kind that are solved together."""
+
+    rows: slice  # its frames
+    near: Floats | None  # (n,) the turns whose numbers its first frame's go on from
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,17 +71,10 @@ class Problem:
     softness: Floats  # (frames,)
     bend: Floats  # (frames,)
     near: Floats | None  # (n,) the turns whose numbers the first frame's go on from
-    slid: Floats | None = None  # (n,) the slides before the first frame, as locations have them
-    gains: Floats | None = None  # (frames, n) how far bones slide for each unit of location; None: rigid ones
-    slides_askew: bool = False  # whether some bone slides in another direction than from joint to joint
-    factors: Floats | None = None  # (frames, n) of the bones' lengths; None where they keep these
-    size: Floats | None = None  # (frames,) what of these all bones share: targets and lengths are without it
-    off_reach: NDArray[np.int8] | None = None  # (frames,) Status of targets that no factor reaches
-    samples: ChainSamples | None = None  # with the bones' own scale, where they change their length
+    sliding: Sliding | None = None  # None where all bones are rigid
+    stretched: Stretched | None = None  # None where the bones keep their lengths
     wanted: Floats | None = None  # (frames,) headings of the last bone; None where it is free
-    # Of several chains of one kind: the frames of each, and `near` of each.
-    parts: tuple[slice, ...] = ()
-    nears: tuple[Floats | None, ...] = ()
+    parts: tuple[Part, ...] = ()  # of several chains of one kind
 
     @classmethod
     def joined(cls, problems: "Sequence[Problem]") -> "Problem":
@@ -103,8 +86,10 @@ class Problem:
             problems[0],
             **{name: np.concatenate([getattr(one, name) for one in problems]) for name in names},
             linkage=Linkage.joined([one.linkage for one in problems], frames),
-            parts=tuple(slice(end - count, end) for end, count in zip(ends, frames, strict=True)),
-            nears=tuple(one.near for one in problems),
+            parts=tuple(
+                Part(slice(end - count, end), each.near)
+                for end, count, each in zip(ends, frames, problems, strict=True)
+            ),
         )
 
     @property
@@ -113,7 +98,7 @@ class Problem:
 
         Two bones that turn freely, on frames that depend on themselves alone.
         """
-        rig, plain = self.rig, (self.gains, self.factors, self.wanted)
+        rig, plain = self.rig, (self.sliding, self.stretched, self.wanted)
         free = rig.solver == 'TWO_BONE' and not rig.joints.held.any() and not rig.joints.askew
         if not free or any(one is not None for one in plain) or not self.linkage.is_flat:
             return None
@@ -129,14 +114,16 @@ class Problem:
         neighbors: NeighborPoses = NOTHING_TO_JOIN,
         linkage: Linkage | None = None,
     ) -> "Problem":
-        """Return the problem of samples, in the space in which the chain's plane does not move."""
-        samples = with_scale(rig, samples)
+        """Return the problem of samples, in the space in which the chain's plane does not move.
+
+        With bones as long as the samples have them: `problem_of` stretches them, too.
+        """
         linkage = linkage or read_linkage(rig, samples)
         into = inverse(product(samples.world, linkage.to_pose))
         points = turned(into[:, :3, :3], samples.targets) + into[:, :3, 3]
         lengths, headings = linkage.unturned()
-        gains, askew = _gains(linkage, headings) if rig.slides is not None else (None, False)
-        problem = cls(
+        before = neighbors.before
+        return cls(
             rig,
             linkage,
             points,
@@ -146,97 +133,17 @@ class Problem:
             angles_before(headings),
             samples.softness,
             np.where(samples.bend < 0.0, -1.0, 1.0),  # the nearer side, where it turns over
-            neighbors.before.turns if neighbors.before else None,
-            neighbors.before.slides if neighbors.before else None,
-            gains,
-            askew,
+            before.turns if before else None,
+            None
+            if rig.slides is None
+            else read_sliding(linkage, headings, before.slides if before else None),
             wanted=wanted_headings(rig, samples, linkage.to_pose),
         )
-        if rig.stretching is None or rig.stretching.limits.is_off:
-            return problem
-        return problem._stretched(rig.stretching.limits, samples)
-
-    def _stretched(self, limits: Stretch, samples: ChainSamples) -> "Problem":
-        """Return the problem with bones as long as the targets need: see core/stretch.py.
-
-        Where all bones lengthen evenly the solver gets the same chain and nearer targets: one batch.
-        samples: with the bones' own scale.
-        """
-        distances = np.hypot(*self.targets.T)
-        factors, goals = np.empty_like(self.lengths), np.empty_like(distances)
-        off_reach = np.empty(len(distances), np.int8)
-        for rows in [slice(None)] if self.is_constant else [slice(i, i + 1) for i in range(len(distances))]:
-            chain = Chain(self.lengths[rows][0])
-            tolerance = chain.tolerance_or_default(self.rig.tolerance)
-            factors[rows], goals[rows] = stretched(chain, distances[rows], self.softness[rows], limits)
-            off_reach[rows] = stretched_status(chain, distances[rows], limits, tolerance)
-        part = goals / np.where(distances > 0.0, distances, 1.0)
-        nearer = replace(
-            self,
-            targets=self.targets * part[:, None],
-            softness=np.zeros_like(distances),
-            size=np.ones_like(distances),
-            off_reach=off_reach,
-            samples=samples,
-        )
-        return nearer.with_factors(factors)
-
-    def with_factors(self, factors: Floats) -> "Problem":
-        """Return the problem with other factors (frames, n) of the bones' lengths."""
-        assert self.rig.stretching is not None and self.samples is not None and self.size is not None
-        size = np.ones_like(self.size) if self.rig.stretching.limits.last_only else factors[:, 0]
-        linkage = read_linkage(self.rig, with_scale(self.rig, self.samples, factors))
-        lengths, headings = linkage.unturned()
-        found = replace(
-            self,
-            linkage=linkage,
-            targets=self.targets * (self.size / size)[:, None],
-            lengths=lengths / size[:, None],
-            headings=headings,
-            unturned=angles_before(headings),
-            factors=factors,
-            size=size,
-        )
-        if self.factors is not None or not found.has_shape_of(self):
-            return found
-        # Else noise in 32-bit matrices makes each frame a separate chain; aiming again corrects it.
-        return replace(found, lengths=self.lengths, headings=self.headings, unturned=self.unturned)
-
-    def has_shape_of(self, other: "Problem") -> bool:
-        """Return whether the chain has the lengths and angles of another one, but for noise."""
-        noise = SCALE_NOISE * self.lengths[0].sum()
-        return bool(
-            np.abs(self.lengths - other.lengths).max() <= noise
-            and np.abs(wrapped(self.unturned - other.unturned)).max() <= SCALE_NOISE
-        )
-
-    def corrected_factors(self, tips: Floats) -> Floats:
-        """Return factors (frames, n) that may bring solved tips (frames, 2) to their targets."""
-        assert self.rig.stretching is not None and self.factors is not None
-        limits, last = self.rig.stretching.limits, self.factors[:, -1]
-        goals, reached = np.hypot(*self.targets.T), np.hypot(*tips.T)
-        if limits.last_only:
-            wanted = last + np.maximum(goals - reached, 0.0) / (self.lengths[:, -1] / last)
-        else:
-            wanted = last * goals / np.where(reached > 0.0, reached, 1.0)
-        wanted = np.clip(wanted, np.minimum(limits.least, last), limits.most)
-        found = self.factors.copy()
-        columns = slice(-1, None) if limits.last_only else slice(None)
-        found[:, columns] = wanted[:, None]
-        return found
-
-    @property
-    def may_fall_short(self) -> bool:
-        """Whether limits, or joints off the bones' lines, may leave the tip of longer bones too near."""
-        if self.factors is None:
-            return False
-        uneven = np.ptp(self.lengths[:, :-1], axis=0).max(initial=0.0) > _SAME_LENGTH * self.lengths[0].sum()
-        return bool(uneven or self.rig.joints.held.any())
 
     @cached_property
     def is_flat(self) -> bool:
         """Whether the joints stay in the plane, at the same heights, however they turn."""
-        return self.gains is None and self.linkage.is_flat
+        return self.sliding is None and self.linkage.is_flat
 
     def joints(self, turns: Floats, slides: Floats) -> Floats:
         """Return the joints (frames, n + 1, 2) of local turns and the solver's slides, (frames, n) each.
@@ -247,13 +154,14 @@ class Problem:
             joints = self.linkage.joints(turns)
         else:
             joints = self.linkage.tips(turns, self.added(slides))[:, None]
-        return joints if self.size is None else joints / self.size[:, None, None]
+        return joints if self.stretched is None else joints / self.stretched.size[:, None, None]
 
     def judged(self, solution: Solution) -> Solution:
         """Return the solution with the status of targets that no factor of the bones' lengths reaches."""
-        if self.off_reach is None:
+        if self.stretched is None:
             return solution
-        status = np.where(self.off_reach == Status.REACHED, solution.status, self.off_reach)
+        off_reach = self.stretched.off_reach
+        status = np.where(off_reach == Status.REACHED, solution.status, off_reach)
         return replace(solution, status=status.astype(np.int8))
 
     @property
@@ -262,7 +170,8 @@ class Problem:
         if not self.rig.goes_on:
             return None
         if self.near is not None:
-            return StartPose(self.angles_of(self.near, 0), self.solvers(self.slid, 0))
+            before = None if self.sliding is None else self.sliding.before
+            return StartPose(self.angles_of(self.near, 0), self.solvers(before, 0))
         if self.rig.solver == 'EVEN':  # it begins with the pose of least bend
             return None
         return StartPose(*self.posture.first(self.targets[0], float(self.bend[0])))
@@ -282,19 +191,19 @@ class Problem:
     def sizes(self) -> Floats:
         """(frames,) how far the chain reaches, its bones slid out; (1,) where all frames are alike."""
         sizes: Floats = unrepeated(self.lengths).sum(axis=1)
-        if self.gains is not None and self.rig.slides is not None:
-            sizes = sizes + self.gains @ self.rig.slides.ranges[:, 1]
+        if self.sliding is not None and self.rig.slides is not None:
+            sizes = sizes + self.sliding.gains @ self.rig.slides.ranges[:, 1]
         return sizes
 
     def added(self, slides: Floats) -> Floats | None:
         """Return the solver's slides (frames, n) as locations have them; None where all bones are rigid."""
-        return None if self.gains is None else slides / self.gains
+        return None if self.sliding is None else slides / self.sliding.gains
 
     def solvers(self, slides: Floats | None, row: int) -> Floats:
         """Return the solver's slides (n,) of locations' slides (n,) at a frame; zeros for None."""
-        if slides is None or self.gains is None:
+        if slides is None or self.sliding is None:
             return np.zeros(len(self.rig.bones))
-        slid: Floats = slides * self.gains[row]
+        slid: Floats = slides * self.sliding.gains[row]
         return slid
 
     def angles_of(self, turns: Floats, row: int) -> Floats:
@@ -308,13 +217,12 @@ class Problem:
         """Return the local turns (frames, n) of solved angles (frames, n)."""
         if self.parts:
             turns = self.linkage.relative(summed_up(np.array(angles.T, order="C")).T - self.headings)
-            parts = zip(self.parts, self.nears, strict=True)
-            return np.concatenate([continuous(turns[rows], near) for rows, near in parts])
+            return np.concatenate([continuous(turns[part.rows], part.near) for part in self.parts])
         return self.linkage.local_turns(angles, self.headings, self.rig.joints.held, self.near)
 
     def but_fine(self, missed: Floats) -> Floats:
         """Return misses (frames, 2), 0 for chains that miss nowhere by more than FINE of their length."""
-        for rows in self.parts or (slice(None),):
+        for rows in [part.rows for part in self.parts] or [slice(None)]:
             if np.abs(missed[rows]).max() <= FINE * self.lengths[rows][0].sum():
                 missed[rows] = 0.0
         return missed
@@ -322,7 +230,7 @@ class Problem:
     def turned_again(self, turns: Floats, angles: Floats, frames: NDArray[np.intp]) -> Floats:
         """Return turns (frames, n) with those of chains whose angles (frames, n) are new at some frames."""
         again = self.turns(angles)
-        for rows in self.parts:
+        for rows in (part.rows for part in self.parts):
             if not ((rows.start <= frames) & (frames < rows.stop)).any():
                 again[rows] = turns[rows]
         return again
@@ -330,8 +238,8 @@ class Problem:
     def chain(self, row: int) -> Chain:
         """Return the chain at one of the frames."""
         joints, slides = self.rig.joints, None
-        if self.gains is not None and self.rig.slides is not None:
-            slides = self.rig.slides.ranges * self.gains[row][:, None]
+        if self.sliding is not None and self.rig.slides is not None:
+            slides = self.rig.slides.ranges * self.sliding.gains[row][:, None]
         return Chain(self.lengths[row], joints.limits_from(self.unturned[row]), joints.weights, slides)
 
     @property
@@ -347,9 +255,9 @@ class Problem:
             return False
         size = self.lengths[0].sum()
         changes = [_most_changed(self.lengths), size * _most_changed(self.unturned)]
-        if self.gains is not None:
-            changes.append(size * _most_changed(self.gains))
-        return bool(max(changes) <= _SAME_LENGTH * size)
+        if self.sliding is not None:
+            changes.append(size * _most_changed(self.sliding.gains))
+        return bool(max(changes) <= SAME_LENGTH * size)
 
     def one(self, row: int, start: StartPose, *, goes_on: bool = False) -> Steps[Solution]:
         """Solve one frame from the pose `start` with the least turns, or as a path that comes from there."""
@@ -370,7 +278,7 @@ class Problem:
     def again(self, targets: Floats, start: StartPose, frames: NDArray[np.intp]) -> Steps[Solution]:
         """Solve some of the frames for other targets (m, 2), each from its pose, without softness."""
         solved = self
-        if self.rig.solver == 'EVEN' and self.factors is not None and not self.is_constant:
+        if self.rig.solver == 'EVEN' and self.stretched is not None and not self.is_constant:
             # A family for each frame's chain is slow; the least corrections are enough.
             solved = replace(self, rig=replace(self.rig, solver='CCD'))
         return (yield from solved._solve(targets, start, np.zeros(len(targets)), frames))
@@ -447,47 +355,6 @@ def _most_changed(values: Floats) -> float:
     """Return the largest change over the frames of any of values (frames, n)."""
     one = unrepeated(values)
     return float(np.ptp(one, axis=0).max()) if len(one) > 1 else 0.0
-
-
-def lengthened(problem: Problem, starts: StartPose | None) -> Steps[Problem]:
-    """Return the problem with the factors of the bones' lengths that bring the tip nearest.
-
-    The formulas assume full reach. Rounds make up for limits and for joints off the bones' lines.
-    """
-    assert problem.factors is not None and problem.size is not None
-    best, nearest = problem.factors, np.full(len(problem.targets), np.inf)
-    for _ in range(LENGTHENINGS):
-        solution = yield from problem.all(starts)
-        tips = tips_of(problem.lengths, solution.angles)
-        missed = np.hypot(*(problem.targets - tips).T) * problem.size
-        better = missed < NEARER * nearest
-        best = np.where(better[:, None], problem.factors, best)
-        nearest = np.where(better, missed, nearest)
-        missing = better & (solution.status != Status.REACHED)
-        tried = np.where(missing[:, None], problem.corrected_factors(tips), best)
-        if np.abs(tried - best).max() <= FINE:
-            break
-        problem = problem.with_factors(tried)
-    return problem.with_factors(best)
-
-
-def _gains(linkage: Linkage, headings: Floats) -> tuple[Floats, bool]:
-    """Return the gains (frames, n), lengths in the plane per unit of location, 1 for rigid bones.
-
-    And whether a bone slides in another direction than its heading (frames, n), as where a child is
-    off its tail.
-    """
-    gains, still, askew = np.ones_like(headings), np.zeros_like(headings), False
-    unslid = linkage.tips(still, still)
-    ranges = linkage.slides.ranges if linkage.slides is not None else still[:0]
-    for i in np.flatnonzero(ranges.any(axis=1)):
-        one = np.zeros_like(headings)
-        one[:, i] = 1.0
-        moved = linkage.tips(still, one) - unslid
-        gains[:, i] = np.hypot(*moved.T)
-        across = moved[:, 1] * np.cos(headings[:, i]) - moved[:, 0] * np.sin(headings[:, i])
-        askew |= bool((np.abs(across) > _ASKEW * gains[:, i]).any())
-    return gains, askew
 
 
 def tips_of(lengths: Floats, angles: Floats) -> Floats:

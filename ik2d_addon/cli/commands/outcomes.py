@@ -30,7 +30,7 @@ class FileOutcome:
             all(report.all_reached for report in done),
             any(chain.misses for chain in chains),
             worst.max_error,
-            length_text(worst.max_error, worst.units),
+            length_text(worst.max_error, worst.standard.units),
         )
 
     def line(self) -> str:

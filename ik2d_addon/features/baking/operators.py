@@ -57,7 +57,8 @@ def select_baked(armature: Object, report: BakeReport) -> None:
     """Select only the baked bones in Pose Mode, so that the timeline shows their keys."""
     if armature.mode != 'POSE':
         return
-    baked = {name for chain in report.chains for name in (*chain.bones, *chain.hands)}
+    baked = {bone for chain in report.chains for bone in chain.bones}
+    baked |= {bone for chain in report.chains if chain.played.hands for bone in chain.played.hands.bones}
     for bone in armature.pose.bones:
         select_bone(bone, bone.name in baked)
 

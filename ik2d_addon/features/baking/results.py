@@ -38,7 +38,7 @@ def _text(report: BakeReport | ChainReport) -> str:
 
 
 def _store_plane(chain: PropertyGroup, result: ChainReport) -> None:
-    chain.plane_taken = result.plane if chain.plane == 'AUTO' else ""
+    chain.plane_taken = result.circumstances.plane if chain.plane == 'AUTO' else ""
 
 
 def store_bake(armature: Object, report: BakeReport, scene: Scene | None = None) -> None:
@@ -56,7 +56,7 @@ def store_bake(armature: Object, report: BakeReport, scene: Scene | None = None)
     animated = AnimatedPaths.of(armature)
     for result, chain in _chains_of(armature, report):
         chain.last_bake = _text(result)
-        chain.bake_reached = result.reached and not result.unmoved
+        chain.bake_reached = result.reached and not result.circumstances.unmoved
         _store_plane(chain, result)
         runs = missed_runs(result)
         chain.missed_frames = " ".join(f"{a}..{b}" if b > a else f"{a}" for a, b in runs)

@@ -296,7 +296,7 @@ class Drag:
         solved = self.solved
         if solved is None or not solved.solution.reached[0]:
             return False
-        return float(solved.distance[0]) <= solved.tolerance
+        return float(solved.miss.distance[0]) <= solved.tolerance
 
     def outcome(self) -> str:
         """Return the outcome in words: "reached", or how far the tip is off, and why."""
@@ -304,7 +304,7 @@ class Drag:
             return say("where it was")
         if self.has_reached:
             return say("reached")
-        length = length_text(float(self.solved.distance[0]), Units.of(self.scene))
+        length = length_text(float(self.solved.miss.distance[0]), Units.of(self.scene))
         if self.solved.solution.reached[0]:
             return say("off by {length}", length=length)
         status = Status(self.solved.solution.status[0])

@@ -11,7 +11,7 @@ from mathutils import Matrix
 from ...bake.now import blended_pose
 from ...bake.solving.frames import SolvedChain, solve_chain
 from ...bake.solving.hands import hands_held
-from ...bake.solving.problem import with_scale
+from ...bake.solving.stretching import with_scale
 from ...core.inputs import Floats
 from ...core.solution import drained
 from ...live.chain import shown_place

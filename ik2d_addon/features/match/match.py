@@ -330,7 +330,7 @@ def _match(
         rig.name,
         name,
         np.array(times, np.float64),
-        solved.distance + drift,
+        solved.miss.distance + drift,
         _joint_errors(solved, posed),
         rig.bones,
         solved.reach,

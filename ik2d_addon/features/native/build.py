@@ -174,8 +174,8 @@ def _notes_on_target(
     rig: RigChain, samples: ChainSamples, times: list[float], scene: bpy.types.Scene
 ) -> Iterator[str]:
     """Yield a warning if the target leaves the chain's plane on the sampled frames, or leaves it open."""
-    if rig.swing is not None:
-        yield from open_note(rig, flips(rig, samples)[0], times)
+    if (turns := flips(rig, samples)) is not None:
+        yield from open_note(rig, turns.openness, times)
         return
     joints, normal = rest_joints(rig.pose_bones), rig.plane.normal
     to_world = samples.world @ read_linkage(rig, samples).to_pose

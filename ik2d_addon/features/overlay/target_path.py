@@ -46,7 +46,7 @@ def find_path(armature: Object, chain: PropertyGroup, scene: Scene) -> TargetPat
     (shown,) = drained(sample_steps(scene, [rig], times)).chains
     rig = facing_target(rig, without_slides(scene, rig, shown, times))
     solved = solve_samples(scene, rig, shown, times, NeighborPoses(), fully=True)
-    missed = ~solved.solution.arrived | (solved.off_plane > solved.tolerance)
+    missed = ~solved.solution.arrived | (solved.miss.off_plane > solved.tolerance)
     return TargetPath(frames, shown.targets, missed)
 
 

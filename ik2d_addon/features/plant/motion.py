@@ -141,7 +141,7 @@ def misses(
 ) -> tuple[Floats, float]:
     """Return how far (m,) a chain's tip stays off its target, and the chain's reach, in the world."""
     solved = _solved(scene, rig, samples, times)
-    return solved.distance, solved.reach
+    return solved.miss.distance, solved.reach
 
 
 def _solved(

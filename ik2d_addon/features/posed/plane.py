@@ -17,7 +17,7 @@ from mathutils import Matrix, Vector
 from ...bake.lengths import Units, length_text
 from ...bake.now import poses_around, solve_samples
 from ...bake.request import scene_of
-from ...bake.solving.problem import as_solved
+from ...bake.solving.stretching import as_solved
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.swing import SWING

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from ...bake.solving.problem import with_scale
+from ...bake.solving.stretching import with_scale
 from ...core import Chain
 from ...core.one_target import PlainSolver, PlainStretch, plain_solver
 from ...rig.chain.chain import RigChain

@@ -2,11 +2,11 @@
 """Planes that follow a target or a pole on each frame, and single bones that aim."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...core.affine import inverse, norms, product, turned
+from ...core.affine import Frames, inverse, norms, product, turned
 from ...core.inputs import Floats
 from ...core.swing import eased
 from ...core.swing.swing import spin_steps, turns_about, units
@@ -60,21 +60,27 @@ def eased_spins(rig: RigChain, samples: ChainSamples, times: Sequence[float]) ->
     return eased(spins, rig.swing.sines(points, poles), times)
 
 
-def flips(
-    rig: RigChain, samples: ChainSamples, spins: Floats | None = None
-) -> tuple[Floats, Floats] | tuple[None, None]:
-    """Return the angles (frames,) of targets to the direction that leaves the plane open, and its steps.
+@dataclass(frozen=True, eq=False)
+class PlaneTurns(Frames):
+    """How a plane that follows its target turns."""
 
-    A step (frames,) is the plane's turn about the line to the target from the frame before. Radians; the
-    first is 0. spins: as in `swung`. None for a fixed plane.
+    openness: Floats  # (frames,) radians between the target and the direction that leaves the plane open
+    steps: Floats  # (frames,) radians about the line to the target, from the frame before; the first is 0
+    spins: Floats | None = None  # (frames,) radians about that line, where these were given
+
+
+def flips(rig: RigChain, samples: ChainSamples, spins: Floats | None = None) -> PlaneTurns | None:
+    """Return how the plane turns, and how near it comes to being open; None for a fixed one.
+
+    spins: as in `swung`.
     """
     if rig.swing is None:
-        return None, None
+        return None
     linkage, points, poles = _seen(rig, samples)
     swings = rig.swing.rotations(points, linkage.heights, poles, spins)
     steps = np.zeros(len(points))
     steps[1:] = np.abs(spin_steps(units(points, rig.swing.along), swings @ rig.plane.normal))
-    return np.arcsin(rig.swing.sines(points, poles).clip(max=1.0)), steps
+    return PlaneTurns(np.arcsin(rig.swing.sines(points, poles).clip(max=1.0)), steps, spins)
 
 
 def blended_swings(

@@ -59,11 +59,14 @@ def test_every_frame_and_half_way_time_is_as_blender_plays_it(seed, monkeypatch)
     asked = _stepped(monkeypatch)
     chain = bake(armature, frame_start=1, frame_end=40).chains[0]
     assert 2 <= len(asked) <= arithmetic.LOOKS + 1
-    tip, within = f"b{count - 1}", 4e-6 * chain.reach
-    for times, distances in ((chain.frames, chain.played_back), (chain.between_times, chain.between)):
+    tip, within = f"b{count - 1}", 4e-6 * chain.standard.reach
+    for times, distances in (
+        (chain.frames, chain.played.on_frames),
+        (chain.played.between_times, chain.played.between),
+    ):
         for time, told in zip(times, distances, strict=True):
             assert _distance(armature, tip, target, float(time)) == pytest.approx(told, abs=within)
-    assert len(chain.between) == 39
+    assert len(chain.played.between) == 39
 
 
 @pytest.mark.parametrize("which", ['ALL', 'LAST'])
@@ -72,9 +75,9 @@ def test_bones_that_stretch_are_played_too(which, monkeypatch):
     settings.stretch_bones = which
     asked = _stepped(monkeypatch)
     chain = bake(armature, frame_start=1, frame_end=30).chains[0]
-    assert chain.stretch.max() > 1.01 and len(asked) <= arithmetic.LOOKS + 1
-    tip, target, within = settings.tip, settings.target, 4e-6 * chain.reach
-    for time, told in zip(chain.between_times[::3], chain.between[::3], strict=True):
+    assert chain.joints.stretch.max() > 1.01 and len(asked) <= arithmetic.LOOKS + 1
+    tip, target, within = settings.tip, settings.target, 4e-6 * chain.standard.reach
+    for time, told in zip(chain.played.between_times[::3], chain.played.between[::3], strict=True):
         assert _distance(armature, tip, target, float(time)) == pytest.approx(told, abs=within)
 
 
@@ -85,12 +88,15 @@ def test_the_worst_time_of_all_is_told():
     target = add_target(keys)
     add_chain(armature, "shin", target)
     chain = bake(armature, frame_start=1, frame_end=600).chains[0]
-    assert np.isfinite(chain.played_back).all() and len(chain.between) == 599
-    rows = {int(np.argmax(chain.between)), *np.flatnonzero(np.abs(chain.between_times - 467) < 3).tolist()}
+    assert np.isfinite(chain.played.on_frames).all() and len(chain.played.between) == 599
+    rows = {
+        int(np.argmax(chain.played.between)),
+        *np.flatnonzero(np.abs(chain.played.between_times - 467) < 3).tolist(),
+    }
     assert len(rows) >= 6
     for row in rows:
-        far = _distance(armature, "shin", target, float(chain.between_times[row]))
-        assert far == pytest.approx(chain.between[row], abs=1e-5)
+        far = _distance(armature, "shin", target, float(chain.played.between_times[row]))
+        assert far == pytest.approx(chain.played.between[row], abs=1e-5)
 
 
 def test_blender_is_asked_everywhere_where_it_disagrees(monkeypatch):
@@ -99,7 +105,7 @@ def test_blender_is_asked_everywhere_where_it_disagrees(monkeypatch):
     monkeypatch.setattr(arithmetic.Expected, "agrees", lambda *_: False)
     asked = _stepped(monkeypatch)
     chain = bake(armature, frame_start=1, frame_end=30).chains[0]
-    assert len(set(asked)) == 59 and np.isfinite(chain.played_back).all()
+    assert len(set(asked)) == 59 and np.isfinite(chain.played.on_frames).all()
 
 
 def test_a_tip_elsewhere_is_a_disagreement():

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The report on a chain: each number, each sentence."""
 
-import dataclasses
 import json
 import math
 
@@ -20,17 +19,18 @@ from chain_reports import (
     missed,
     report,
     strayed,
+    with_changes,
 )
 
 from ik2d_addon.bake import ChainReport
-from ik2d_addon.bake.chain_report import HALF_WAY, HAND_OFF
+from ik2d_addon.bake.chain_result import HALF_WAY, HAND_OFF, HandErrors, PlaneAngles
 from ik2d_addon.bake.lengths import Units, length_text
 
 # --- Numbers --------------------------------------------------------------------------------------
 
 
 def test_the_error_is_as_played_back_or_else_as_solved():
-    one = chain(3, distance=np.array([0.3, 0.2, 0.1]), played_back=np.array([0.1, np.nan, 0.25]))
+    one = chain(3, distance=np.array([0.3, 0.2, 0.1]), on_frames=np.array([0.1, np.nan, 0.25]))
     assert one.errors == pytest.approx([0.1, 0.2, 0.25])
     assert (one.max_error, one.max_error_frame, one.worst_frame) == (0.25, 13.0, 13)
     two = chain(residual=np.array([0.0, 0.0, 0.7, 0.0]), distance=np.array([0.9, 0.0, 0.7, 0.0]))
@@ -58,14 +58,14 @@ def test_missed_is_what_was_not_solved_or_is_not_there():
     assert not report(one).all_reached and not report(chain(), one).all_reached
     assert report(chain(), chain()).all_reached
     # One that was not reached is missed even where Blender has the tip on its target.
-    lucky = missed(REACHED, TOO_FAR, played_back=np.zeros(2))
+    lucky = missed(REACHED, TOO_FAR, on_frames=np.zeros(2))
     assert lucky.missed.tolist() == [False, True] and lucky.worst_missed == 1
 
 
 @pytest.mark.parametrize("bound", [0.0, 0.25])
 def test_more_than_the_tolerance_and_the_bound_is_a_miss(bound):
     errors = np.array([0.0, 0.999, 1.001, np.nan]) * (1e-3 + bound)
-    one = chain(played_back=errors, bound=bound)
+    one = chain(on_frames=errors, bound=bound)
     assert one.missed.tolist() == [False, False, True, False]
     assert not one.reached and one.worst_missed == 2
 
@@ -151,21 +151,21 @@ def test_a_chain_that_missed_says_how(statuses, how):
         ({"residual": 0.24, "distance": 0.24}, "moved by something other than the keys"),
         ({"residual": 0.24, "distance": 0.24, "keyed": False}, "off between keys"),
         (
-            {"residual": 1e-3, "distance": 1e-3, "played_back": 1.5e-3},
+            {"residual": 1e-3, "distance": 1e-3, "on_frames": 1.5e-3},
             "moved by something other than the keys",
         ),
         ({}, "moved by something other than the keys"),
     ],
 )
 def test_a_frame_that_was_reached_but_is_not_there_says_why(numbers, how):
-    columns = {"played_back": 0.5, **numbers}
+    columns = {"on_frames": 0.5, **numbers}
     one = chain(1, **{name: np.array([value]) for name, value in columns.items()})
     assert one.missed.all() and one.max_error_from == how
     assert one.sentence().startswith(f"1 of 1 frame {how}, worst by ")
 
 
 def test_the_status_goes_before_all_other_causes():
-    one = missed(LIMITED, played_back=np.array([0.5]), keyed=np.array([False]), off_plane=np.array([0.4]))
+    one = missed(LIMITED, on_frames=np.array([0.5]), keyed=np.array([False]), off_plane=np.array([0.4]))
     assert one.max_error_from == "stopped by limits"
 
 
@@ -198,27 +198,27 @@ def test_what_strays_further_between_the_frames_is_added():
 def test_hands_that_are_off_are_told_where_it_matters():
     assert chain().max_hands_off is None and chain().hands_words() == ""
     off = np.array([0.0, 0.2, np.nan, 0.1])
-    one = chain(hands=("foot",), hands_off=off)
+    one = chain(hands=HandErrors(("foot",), off))
     assert (one.max_hands_off, one.max_hands_off_time) == (0.2, 12.0)
     assert one.sentence() == "4 frames, target reached on all; 'foot' up to 0.2 degrees off"
     between = {"between_times": np.array([11.5, 12.5]), "between": np.zeros(2)}
-    two = chain(hands=("foot", "toes"), hands_off=off, hands_between=np.array([np.nan, 1.25]), **between)
+    two = chain(hands=HandErrors(("foot", "toes"), off, np.array([np.nan, 1.25])), **between)
     assert (two.max_hands_off, two.max_hands_off_time) == (1.25, 12.5)
     assert two.sentence().endswith("; 'foot' and 'toes' up to 1.2 degrees off")
     told = json.loads(json.dumps(two.to_dict(), allow_nan=False))
     assert told["hands_between"] == [None, 1.25] and told["hands_off"] == [0.0, 0.2, None, 0.1]
     assert (told["max_hands_off"], told["max_hands_off_time"]) == (1.25, 12.5)
-    late = missed(REACHED, TOO_FAR, hands=("foot",), hands_off=np.array([0.5, 0.0]))
+    late = missed(REACHED, TOO_FAR, hands=HandErrors(("foot",), np.array([0.5, 0.0])))
     assert late.sentence().endswith("at frame 12; 'foot' up to 0.5 degrees off")
     for unsaid in (np.full(4, np.nan), np.full(4, 0.99 * math.degrees(HAND_OFF))):
-        assert chain(hands=("foot",), hands_off=unsaid).sentence() == chain().sentence()
-    assert chain(hands=("foot",), hands_off=np.full(4, np.nan)).max_hands_off_time is None
+        assert chain(hands=HandErrors(("foot",), unsaid)).sentence() == chain().sentence()
+    assert chain(hands=HandErrors(("foot",), np.full(4, np.nan))).max_hands_off_time is None
 
 
 @pytest.mark.parametrize("lost", [np.nan, np.inf])
 def test_what_is_no_number_is_never_reached(lost):
     assert not chain(1, distance=np.array([lost])).reached
-    assert not chain(1, played_back=np.array([lost]), distance=np.array([lost])).reached
+    assert not chain(1, on_frames=np.array([lost]), distance=np.array([lost])).reached
     assert not chain(2, between_times=np.array([11.5]), between=np.array([lost])).reached
 
 
@@ -264,14 +264,14 @@ def test_the_dictionary_holds_every_number():
         "played_back": [None, 0.75],
         "played_back_between": [[11.5, 0.125]],
     }
-    assert dataclasses.replace(one, plays_back_worse_by=-0.5).to_dict()["plays_back_worse_by"] == 0.0
+    assert with_changes(one, worse_by=-0.5).to_dict()["plays_back_worse_by"] == 0.0
 
 
 def with_angles() -> ChainReport:
     """Return a chain with angles that are not known on its second frame."""
     angles = np.array([[0.5, -0.25], [np.nan, np.nan], [np.pi, 1e-12]])
     axes = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    return chain(3, angles=angles, rest_directions=np.array([0.0, 0.125]), plane_axes=axes)
+    return chain(3, angles=PlaneAngles(axes, np.array([0.0, 0.125]), angles))
 
 
 def test_angles_are_told_by_bone_in_radians():
@@ -281,7 +281,7 @@ def test_angles_are_told_by_bone_in_radians():
         "in_plane": {"thigh": [0.5, None, 3.1415927], "shin": [0.375, None, 3.2665927]},
     }
     assert told["plane_axes"] == [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
-    assert not {"angles", "plane_axes"} & full().to_dict().keys() and chain().directions is None
+    assert not {"angles", "plane_axes"} & full().to_dict().keys() and chain().joints.angles is None
 
 
 def test_angles_of_a_row_are_numbered_columns_in_degrees_after_all_others():

@@ -29,13 +29,13 @@ PLAYED_BACK = 1e-5  # of two units' reach
 def test_options_reach_the_bake():
     armature, _ = leg_with_target()
     told = bake(armature, frame_start=1, frame_end=40, options=BakeOptions(reduce=0.01, verify='NONE'))
-    assert told.chains[0].keys < 20 and np.isnan(told.chains[0].played_back).all()
+    assert told.chains[0].played.keys < 20 and np.isnan(told.chains[0].played.on_frames).all()
     single = bake(armature, frame_start=1, frame_end=3, options=BakeOptions(single_axis=True))
     assert len([warning for warning in single.rig_warnings if "Single Axis" in warning]) == 2
     own = bake(armature, frame_start=1, frame_end=30, options=BakeOptions(on_target_keys=True))
-    assert own.chains[0].keys == 3
+    assert own.chains[0].played.keys == 3
     plain = bake(armature, frame_start=1, frame_end=3)
-    assert plain.chains[0].keys == 3 and not plain.rig_warnings
+    assert plain.chains[0].played.keys == 3 and not plain.rig_warnings
 
 
 def test_warnings_of_channels_are_the_rigs():

@@ -50,8 +50,8 @@ def test_where_more_than_keys_turns_bones_blender_is_asked_at_all_times(monkeypa
     monkeypatch.setattr(pipeline, "turned_by_keys", lambda rigs: False)
     armature, _ = leg_with_target()
     chain = bake(armature, frame_start=1, frame_end=600).chains[0]
-    assert np.isfinite(chain.played_back).all()
-    assert chain.between_times.tolist() == [frame + 0.5 for frame in range(1, 600)]
+    assert np.isfinite(chain.played.on_frames).all()
+    assert chain.played.between_times.tolist() == [frame + 0.5 for frame in range(1, 600)]
 
 
 def test_all_looks_at_every_frame_and_half_way_between():
@@ -59,14 +59,17 @@ def test_all_looks_at_every_frame_and_half_way_between():
     for step in (1, 4):
         options = BakeOptions(verify='ALL')
         chain = bake(armature, frame_start=1, frame_end=9, step=step, options=options).chains[0]
-        assert np.isfinite(chain.played_back).all() and len(chain.played_back) == 9
-        assert chain.between_times.tolist() == [frame + 0.5 for frame in range(1, 9)]
+        assert np.isfinite(chain.played.on_frames).all() and len(chain.played.on_frames) == 9
+        assert chain.played.between_times.tolist() == [frame + 0.5 for frame in range(1, 9)]
 
 
 def test_nothing_looks_at_nothing():
     armature, _ = leg_with_target()
     chain = bake(armature, frame_start=1, frame_end=9, options=BakeOptions(verify='NONE')).chains[0]
-    assert np.isnan(chain.played_back).all() and len(chain.between) == len(chain.between_times) == 0
+    assert (
+        np.isnan(chain.played.on_frames).all()
+        and len(chain.played.between) == len(chain.played.between_times) == 0
+    )
     plan = KeyPlan.every([1, 2])
     yielded, played = finished(play_back(bpy.context.scene, [keyed(), keyed()], plan, 'NONE'))
     assert yielded == [] and played == [NOT_PLAYED] * 2
@@ -79,7 +82,7 @@ def test_a_single_frame_has_nothing_between():
     for verify in ('SAMPLE', 'ALL'):
         options = BakeOptions(verify=verify)
         chain = bake(armature, frame_start=5, frame_end=5, options=options).chains[0]
-        assert np.isfinite(chain.played_back).tolist() == [True] and len(chain.between) == 0
+        assert np.isfinite(chain.played.on_frames).tolist() == [True] and len(chain.played.between) == 0
 
 
 def two_chains():

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from chain_reports import LIMITED, REACHED, TOO_FAR, chain, full, missed, report, strayed
 
+from ik2d_addon.bake.chain_result import HandErrors
+
 
 def test_a_chain_that_was_left_out_is_not_reached():
     told = report(left_out=("no target",))
@@ -42,8 +44,8 @@ def test_a_chain_that_missed_goes_before_one_that_strays_between_the_frames():
 
 def test_the_hands_that_are_furthest_off_are_told():
     hands = (
-        chain(hands=("paw",), hands_off=np.full(4, 0.1)),
-        chain(hands=("foot",), hands_off=np.full(4, 0.3)),
+        chain(hands=HandErrors(("paw",), np.full(4, 0.1))),
+        chain(hands=HandErrors(("foot",), np.full(4, 0.3))),
     )
     for chains in ((*hands, chain()), (chain(), *hands[::-1])):
         assert report(*chains).sentence() == (

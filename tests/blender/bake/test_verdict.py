@@ -7,13 +7,14 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
+from chain_reports import with_changes
 from mathutils import Matrix
 from rigs import leg_with_target
 
 from ik2d_addon.bake import bake
 from ik2d_addon.bake.keys.keying import KeyedChain, KeyPlan
 from ik2d_addon.bake.playback import NOT_PLAYED, Played
-from ik2d_addon.bake.solving.frames import SolvedChain
+from ik2d_addon.bake.solving.frames import Miss, Noticed, SolvedChain
 from ik2d_addon.bake.verdict import report_of
 from ik2d_addon.core import Plane, Solution, Status
 from ik2d_addon.rig.animation.bone_channels import BoneRotation
@@ -58,23 +59,21 @@ def keyed(frames=4, chain=None, rotations=(), **changes):
         limited=np.zeros((frames, 2), bool),
         slides=np.zeros((frames, 2)),
     )
-    fields = {
+    numbers = {
         "rig": chain or rig(),
         "turns": np.zeros((frames, 2)),
         "angles": np.zeros((frames, 2)),
         "solution": solution,
         "softness": np.zeros(frames),
         "influence": np.ones(frames),
-        "residual": np.zeros(frames),
-        "off_plane": np.zeros(frames),
-        "distance": np.zeros(frames),
         "reach": REACH,
         "tolerance": 1e-4,
-        "aims": np.tile([0.5, 0.0], (frames, 1)),
-        "joints_off_plane": 0.0,
-        "uneven_scale": "",
     }
-    return KeyedChain(SolvedChain(**{**fields, **changes}), list(rotations))
+    records = {
+        "miss": Miss(np.zeros(frames), np.zeros(frames), np.zeros(frames)),
+        "noticed": Noticed(np.tile([0.5, 0.0], (frames, 1)), 0.0, ""),
+    }
+    return KeyedChain(with_changes(SolvedChain(**numbers, **records), **changes), list(rotations))
 
 
 def told(*chains, plan=None, played=None, verified='SAMPLE', **settings):
@@ -122,15 +121,19 @@ def test_everything_is_handed_on_to_the_report():
     assert report.stepped == "where"
     assert (report.rig_warnings, report.left_out) == (("look",), ("gone",))
     assert (chain.name, chain.armature, chain.bones) == ("leg", "Rig", ("thigh", "shin"))
-    assert (chain.solver, chain.target, chain.reach, chain.keys) == ('CCD', "Target", REACH, 3)
-    assert chain.tolerance == 1e-4
-    assert (chain.verified, chain.bound, chain.plane) == ('ALL', 0.0, "the plane of its bend")
-    assert chain.frames.tolist() == FRAMES and chain.iterations.tolist() == [0, 1, 2, 3]
-    assert chain.keyed.tolist() == [True] * 4 and chain.distance[1] == 1e-5
-    assert chain.limited.shape == (4, 2) and chain.units.system == 'METRIC'
-    assert chain.played_back[[0, 2, 3]] == pytest.approx([5e-6, 0.0, 1e-6])
-    assert np.isnan(chain.played_back[1])
-    assert chain.between_times.tolist() == [10.5] and chain.between.tolist() == [0.125]
+    assert (chain.solver, chain.target, chain.standard.reach, chain.played.keys) == ('CCD', "Target", REACH, 3)
+    assert chain.standard.tolerance == 1e-4
+    assert (chain.standard.verified, chain.standard.bound, chain.circumstances.plane) == (
+        'ALL',
+        0.0,
+        "the plane of its bend",
+    )
+    assert chain.frames.tolist() == FRAMES and chain.joints.iterations.tolist() == [0, 1, 2, 3]
+    assert chain.played.keyed.tolist() == [True] * 4 and chain.distance[1] == 1e-5
+    assert chain.joints.limited.shape == (4, 2) and chain.standard.units.system == 'METRIC'
+    assert chain.played.on_frames[[0, 2, 3]] == pytest.approx([5e-6, 0.0, 1e-6])
+    assert np.isnan(chain.played.on_frames[1])
+    assert chain.played.between_times.tolist() == [10.5] and chain.played.between.tolist() == [0.125]
     assert warnings == []
     assert told(keyed(chain=rig(subtarget="hand")))[1].target == "Target/hand"
 
@@ -138,16 +141,16 @@ def test_everything_is_handed_on_to_the_report():
 def test_without_playing_back_nothing_is_known_of_it():
     report, chain, _ = told(keyed(), keyed())
     assert len(report.chains) == 2
-    assert np.isnan(chain.played_back).all() and len(chain.between) == 0
-    assert chain.plays_back_worse_by == 0.0 and report.warnings == ()
-    assert chain.verified == 'SAMPLE' and report.rig_warnings == report.left_out == ()
+    assert np.isnan(chain.played.on_frames).all() and len(chain.played.between) == 0
+    assert chain.played.worse_by == 0.0 and report.warnings == ()
+    assert chain.standard.verified == 'SAMPLE' and report.rig_warnings == report.left_out == ()
     assert report.full_scene == ""
 
 
 def test_where_keys_are_sparse_the_report_knows_which_frames_have_them():
     plan = KeyPlan(FRAMES, FRAMES, own={"leg": [10, 17], "arm": [12]})
     report, _, _ = told(keyed(), keyed(chain=rig(name="arm")), keyed(chain=rig(name="tail")), plan=plan)
-    assert [chain.keyed.tolist() for chain in report.chains] == [
+    assert [chain.played.keyed.tolist() for chain in report.chains] == [
         [True, False, False, True],
         [False, True, False, False],
         [True] * 4,
@@ -161,7 +164,7 @@ def test_what_is_on_the_chains_bones_comes_first():
 
 def test_joint_speed_is_by_the_frame_whatever_the_step():
     turns = np.radians([[0.0, 0.0], [4.0, -10.0], [7.0, -10.0], [7.0, 30.0]])
-    assert told(keyed(turns=turns))[1].joint_speed == pytest.approx([0.0, 5.0, 3.0, 10.0])
+    assert told(keyed(turns=turns))[1].joints.speed == pytest.approx([0.0, 5.0, 3.0, 10.0])
 
 
 def test_all_frames_between_the_keys_of_a_bake_in_steps_have_their_joint_speed():
@@ -169,15 +172,15 @@ def test_all_frames_between_the_keys_of_a_bake_in_steps_have_their_joint_speed()
     every = bake(armature, frame_start=1, frame_end=41).chains[0]
     stepped = bake(armature, frame_start=1, frame_end=41, step=5).chains[0]
     assert stepped.frames.tolist() == every.frames.tolist() == list(range(1, 42))
-    assert stepped.joint_speed == pytest.approx(every.joint_speed) and every.joint_speed[0] == 0.0
+    assert stepped.joints.speed == pytest.approx(every.joints.speed) and every.joints.speed[0] == 0.0
 
 
 def test_only_the_reported_frames_are_reported():
     plan = KeyPlan([10, 11], [10.0, 10.5, 11.0], 0.1)
     one = keyed(3, residual=np.array([0.1, 0.2, 0.3]), turns=np.radians([[0.0] * 2, [5.0] * 2, [4.0] * 2]))
     chain = told(one, plan=plan)[1]
-    assert chain.residual.tolist() == [0.1, 0.3] and chain.bound == 0.1
-    assert chain.joint_speed == pytest.approx([0.0, 4.0])
+    assert chain.residual.tolist() == [0.1, 0.3] and chain.standard.bound == 0.1
+    assert chain.joints.speed == pytest.approx([0.0, 4.0])
 
 
 # --- Warnings -------------------------------------------------------------------------------------
@@ -313,8 +316,8 @@ def test_playing_back_worse_than_solved(part, warned, off_plane):
     result = played([10, 12, 13], [0.0, there[0], 0.0], [0.0, there[1], 0.0])
     _, chain, warnings = told(one, played=result)
     worse = [warning for warning in warnings if "plays it back" in warning]
-    assert len(worse) == warned == (chain.plays_back_worse_by > chain.tolerance)
-    assert chain.plays_back_worse_by == pytest.approx(part * REACH)
+    assert len(worse) == warned == (chain.played.worse_by > chain.standard.tolerance)
+    assert chain.played.worse_by == pytest.approx(part * REACH)
     if warned:
         assert worse[0].startswith(
             "Chain 'leg': Blender plays it back up to 22 µm worse than solved (frame 12)"
@@ -331,9 +334,9 @@ def test_within_a_bound_nothing_is_worse_and_beyond_it_it_is_by_what_is_beyond()
     plan = KeyPlan([10, 11], [10.0, 10.5, 11.0], 0.1)
     times = [10, 10.5, 11]
     fine = told(keyed(3), plan=plan, played=played(times, [0.09, 0.1, 0.1], [0.1, 0.1, 0.09]))
-    assert fine[2] == [] and fine[1].plays_back_worse_by == 0.0
+    assert fine[2] == [] and fine[1].played.worse_by == 0.0
     between = told(keyed(3), plan=plan, played=played(times, [0.09, 0.35, 0.1]))
-    assert between[1].plays_back_worse_by == pytest.approx(0.25)
+    assert between[1].played.worse_by == pytest.approx(0.25)
     assert "back up to 25 cm worse than promised (frame 10.5);" in between[2][0]
     last = told(keyed(3), plan=plan, played=played(times, [0.0, 0.0, 0.0], [0.0, 0.35, 0.4]))
     assert "back up to 30 cm worse than promised (frame 11);" in last[2][0]
@@ -342,10 +345,10 @@ def test_within_a_bound_nothing_is_worse_and_beyond_it_it_is_by_what_is_beyond()
 def test_times_that_were_not_solved_promise_nothing():
     result = played([9.0, 10, 11.0, 12, 15.0, 99.0], [0.8, 0.0, 0.5, 0.0, 0.6, 0.7])
     _, chain, warnings = told(keyed(), played=result)
-    assert warnings == [] and chain.plays_back_worse_by == 0.0
-    assert chain.max_between == 0.8 and chain.between_times.tolist() == [9.0, 11.0, 15.0, 99.0]
+    assert warnings == [] and chain.played.worse_by == 0.0
+    assert chain.max_between == 0.8 and chain.played.between_times.tolist() == [9.0, 11.0, 15.0, 99.0]
     _, chain, warnings = told(keyed(), played=played([11.0], [0.5]))
-    assert warnings == [] and chain.plays_back_worse_by == 0.0
+    assert warnings == [] and chain.played.worse_by == 0.0
 
 
 def test_between_keys_of_their_own_anything_is_allowed():
@@ -357,13 +360,13 @@ def test_between_keys_of_their_own_anything_is_allowed():
 
 def test_playing_back_better_than_solved_is_no_less_than_nothing():
     one = keyed(residual=np.full(4, 0.5), off_plane=np.full(4, 0.5))
-    assert told(one, played=played(FRAMES, [0.1] * 4, [0.2] * 4))[1].plays_back_worse_by == 0.0
+    assert told(one, played=played(FRAMES, [0.1] * 4, [0.2] * 4))[1].played.worse_by == 0.0
 
 
 def test_each_chain_is_judged_for_itself():
     results = [*played(FRAMES, [0.0] * 4), *played(FRAMES, [0.5, 0.0, 0.0, 0.0])]
     report, first, _ = told(keyed(), keyed(chain=rig(name="arm")), played=results)
-    assert first.plays_back_worse_by == 0.0 and report.chains[1].plays_back_worse_by > PLAYED_BACK * REACH
+    assert first.played.worse_by == 0.0 and report.chains[1].played.worse_by > PLAYED_BACK * REACH
     assert [warning[:11] for warning in report.warnings] == ["Chain 'arm'"]
     with pytest.raises(ValueError):
         told(keyed(), played=results)
@@ -392,11 +395,11 @@ def measured(times, angles, in_plane=0.0):
 
 def test_angles_are_as_played_back_where_measured_with_the_whole_turns_of_the_solved():
     _, chain, _ = told(with_angles(), played=measured([12, 12.5, 17], [[0.7, 0.31], [9, 9], [1.01, 2.0]]))
-    assert chain.angles[[0, 2]].tolist() == SOLVED[[0, 2]].tolist()
-    assert chain.angles[1] == pytest.approx([0.7 + 2.0 * np.pi, 0.31])
-    assert chain.angles[3] == pytest.approx([1.01, 2.0])
-    assert chain.directions[3] == pytest.approx([1.01, np.pi / 2.0 + 3.01])
-    assert chain.plane_axes.tolist() == [[0, 1, 0], [0, 0, 1]]
+    assert chain.joints.angles.from_rest[[0, 2]].tolist() == SOLVED[[0, 2]].tolist()
+    assert chain.joints.angles.from_rest[1] == pytest.approx([0.7 + 2.0 * np.pi, 0.31])
+    assert chain.joints.angles.from_rest[3] == pytest.approx([1.01, 2.0])
+    assert chain.joints.angles.directions[3] == pytest.approx([1.01, np.pi / 2.0 + 3.01])
+    assert chain.joints.angles.plane_axes.tolist() == [[0, 1, 0], [0, 0, 1]]
 
 
 @pytest.mark.parametrize("how", ["other_controls", "worse", "sparse"])
@@ -408,10 +411,13 @@ def test_angles_are_unknown_where_other_things_than_keys_may_turn_the_bones(how)
         off = 0.1
     one = with_angles(chain=rig(other_controls=how == "other_controls"))
     _, chain, _ = told(one, plan=plan, played=measured([12], [[0.7, 0.3]], off))
-    assert np.isnan(chain.angles).all(axis=1).tolist() == [True, False, True, True]
+    assert np.isnan(chain.joints.angles.from_rest).all(axis=1).tolist() == [True, False, True, True]
 
 
 def test_angles_are_those_of_the_reported_frames():
     plan = KeyPlan([10, 12], [10, 11, 12])
-    assert told(with_angles(SOLVED[:3]), plan=plan)[1].angles.tolist() == SOLVED[[0, 2]].tolist()
-    assert told(keyed())[1].angles is None
+    assert (
+        told(with_angles(SOLVED[:3]), plan=plan)[1].joints.angles.from_rest.tolist()
+        == SOLVED[[0, 2]].tolist()
+    )
+    assert told(keyed())[1].joints.angles.from_rest is None

@@ -7,6 +7,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 import pytest
+from chain_reports import with_changes
 from rigs import add_armature, add_chain, add_target, evaluated_place, evaluated_tip, leg_with_target
 
 from ik2d_addon.bake import BakeOptions, bake
@@ -176,7 +177,7 @@ def test_gaps_are_doubtful_where_blender_would_have_the_tip_off(monkeypatch, mod
     armature, last = leg(keys, mode), max(keys)
     found = doubtful_gaps(*solved(armature, last))
     monkeypatch.setattr(keying, "doubtful_gaps", lambda *_: np.empty(0, np.intp))
-    reach = bake(armature, frame_start=1, frame_end=last).chains[0].reach
+    reach = bake(armature, frame_start=1, frame_end=last).chains[0].standard.reach
     parts = half_way(armature, last) / reach
     clear = np.abs(parts - DOUBTFUL) > 0.02 * DOUBTFUL
     assert np.isin(np.arange(last - 1), found)[clear].tolist() == (parts > DOUBTFUL)[clear].tolist()
@@ -217,7 +218,7 @@ def test_a_target_out_of_reach_is_no_doubt():
     chain, rotations, halves = solved(armature, 12)
     assert (chain.solution.status == Status.TOO_FAR).all()
     assert doubtful_gaps(chain, rotations, halves).tolist() == []
-    nearer = replace(chain, distance=np.zeros(12))
+    nearer = with_changes(chain, distance=np.zeros(12))
     assert doubtful_gaps(nearer, rotations, halves).tolist() == list(range(11))
 
 
@@ -233,7 +234,7 @@ def test_it_is_the_farther_of_the_two_frames_that_counts():
         ([0.0, 0.2 - 0.9e-4 * chain.reach, 0.0, 0.0], [2]),
         ([0.0, 0.2 - 1.1e-4 * chain.reach, 0.0, 0.0], [0, 1, 2]),
     ):
-        one = replace(chain, distance=np.array(distance))
+        one = with_changes(chain, distance=np.array(distance))
         assert doubtful_gaps(one, rotations, away).tolist() == expected
 
 
@@ -274,7 +275,7 @@ def test_where_a_target_is_nowhere_between_two_frames_no_handles_are_shaped(gaps
         holder.keyframe_insert("scale", frame=frame)
     report = bake(armature, frame_start=1, frame_end=8, options=BakeOptions(verify='ALL'))
     assert 1 not in gaps[0] and {0, 2} <= set(gaps[0].tolist())
-    assert 2.5 not in report.chains[0].between_times and report.all_reached
+    assert 2.5 not in report.chains[0].played.between_times and report.all_reached
 
 
 @pytest.mark.filterwarnings("error")
@@ -358,10 +359,10 @@ def test_half_way_the_tip_is_where_its_target_is(gaps, mode, single_axis):
     told, off = report.chains[0], half_way(armature, 12)
     shaped = np.isin(np.arange(11), gaps[0])
     assert shaped.sum() > 6 and report.all_reached
-    assert off[shaped].max() < 1e-4 * told.reach
-    assert off[~shaped].max(initial=0.0) <= 1.02 * DOUBTFUL * told.reach
-    assert told.between_times.tolist() == (np.arange(1, 12) + 0.5).tolist()
-    assert told.between == pytest.approx(off, abs=FINE * told.reach)
+    assert off[shaped].max() < 1e-4 * told.standard.reach
+    assert off[~shaped].max(initial=0.0) <= 1.02 * DOUBTFUL * told.standard.reach
+    assert told.played.between_times.tolist() == (np.arange(1, 12) + 0.5).tolist()
+    assert told.played.between == pytest.approx(off, abs=FINE * told.standard.reach)
     for curve in existing_fcurves(armature):
         keys = curve.keyframe_points
         if single_axis:
@@ -379,7 +380,10 @@ def test_at_the_ends_of_the_range_the_tip_does_not_stay_behind(gaps):
     armature = leg({1: (0, -0.7, 0.5), 31: (0, 0.7, 0.5)})
     told = bake(armature, frame_start=6, frame_end=26).chains[0]
     assert {0, 19} <= set(gaps[0].tolist())
-    assert strayed(armature, 6.5) < FINE * told.reach and strayed(armature, 25.5) < FINE * told.reach
+    assert (
+        strayed(armature, 6.5) < FINE * told.standard.reach
+        and strayed(armature, 25.5) < FINE * told.standard.reach
+    )
 
 
 def test_a_planted_foot_stays_until_it_leaves(gaps):
@@ -387,9 +391,9 @@ def test_a_planted_foot_stays_until_it_leaves(gaps):
     told = bake(armature, frame_start=1, frame_end=15).chains[0]
     assert {4, 11} <= set(gaps[0].tolist())  # before it is planted, and as it leaves
     for time in (5.5, 6.5, 11.5, 12.5):
-        assert strayed(armature, time) < DOUBTFUL * told.reach, time
+        assert strayed(armature, time) < DOUBTFUL * told.standard.reach, time
     for time in np.arange(6.0, 12.01, 0.125):
-        assert strayed(armature, time) < 2e-5 * told.reach, time
+        assert strayed(armature, time) < 2e-5 * told.standard.reach, time
 
 
 def test_handles_go_on_where_a_target_circles_the_root(gaps):

@@ -103,19 +103,19 @@ def directions_seen(armature, chain, frame):
     if above is not None:  # the plane moves with the bone that holds the chain
         moved = above.matrix @ above.bone.matrix_local.inverted()
         along = along @ np.array(moved.to_3x3().normalized())
-    return np.arctan2(along @ chain.plane_axes[1], along @ chain.plane_axes[0])
+    return np.arctan2(along @ chain.joints.angles.plane_axes[1], along @ chain.joints.angles.plane_axes[0])
 
 
 def checked(armature, chain, frames=None):
     """Assert that a chain's angles are those that Blender shows on these frames, None for all."""
-    directions = chain.directions
+    directions = chain.joints.angles.directions
     for i, frame in enumerate(chain.frames):
         if frames is not None and frame not in frames:
             continue
         seen = directions_seen(armature, chain, frame)
         assert np.abs(wrapped(directions[i] - seen)).max() < NOISE, frame
-        turned = np.diff(seen - chain.rest_directions, prepend=0.0)
-        assert np.abs(wrapped(chain.angles[i] - turned)).max() < NOISE, frame
+        turned = np.diff(seen - chain.joints.angles.rest_directions, prepend=0.0)
+        assert np.abs(wrapped(chain.joints.angles.from_rest[i] - turned)).max() < NOISE, frame
 
 
 @pytest.mark.slow
@@ -124,8 +124,8 @@ def checked(armature, chain, frames=None):
 def test_angles_are_those_of_the_evaluated_pose(name, verify):
     armature = RIGS[name]()
     chain = bake(armature, None, *FRAMES, options=BakeOptions(verify=verify)).chains[0]
-    assert np.isfinite(chain.angles).all()
-    assert np.ptp(chain.angles, axis=0).max() > 0.1
+    assert np.isfinite(chain.joints.angles.from_rest).all()
+    assert np.ptp(chain.joints.angles.from_rest, axis=0).max() > 0.1
     checked(armature, chain)
 
 
@@ -135,9 +135,9 @@ def test_between_keys_the_angles_are_those_played_back(options):
     armature = leg()
     for verify in ('ALL', 'SAMPLE', 'NONE'):
         chain = bake(armature, None, 1, 40, options=BakeOptions(verify=verify, **options)).chains[0]
-        known = np.isfinite(chain.angles).all(axis=1)
-        assert known.sum() >= chain.keys and chain.keys < 40
-        assert known.all() == np.isfinite(chain.played_back).all()
+        known = np.isfinite(chain.joints.angles.from_rest).all(axis=1)
+        assert known.sum() >= chain.played.keys and chain.played.keys < 40
+        assert known.all() == np.isfinite(chain.played.on_frames).all()
         checked(armature, chain, chain.frames[known])
 
 
@@ -147,8 +147,8 @@ def test_under_other_controls_they_are_known_where_they_were_measured():
     held = armature.pose.bones["shin"].constraints.new('COPY_ROTATION')
     held.target = add_target({1: (0, 0, 0)}, "Holder")
     chain = bake(armature, None, 1, 80).chains[0]
-    known = np.isfinite(chain.angles).all(axis=1)
-    assert known.all() and np.isfinite(chain.played_back).all()
+    known = np.isfinite(chain.joints.angles.from_rest).all(axis=1)
+    assert known.all() and np.isfinite(chain.played.on_frames).all()
     checked(armature, chain, chain.frames[known])
 
 
@@ -156,7 +156,7 @@ def test_a_solve_of_the_current_frame_has_them_too():
     armature = leg()
     bpy.context.scene.frame_set(7)
     chain = solve(armature).chains[0]
-    assert chain.angles.shape == (1, 2) and np.abs(chain.angles).max() > 0.1
+    assert chain.joints.angles.from_rest.shape == (1, 2) and np.abs(chain.joints.angles.from_rest).max() > 0.1
     bake(armature, None, 7, 8)
     checked(armature, chain)
 
@@ -168,7 +168,7 @@ def test_angles_go_on_where_a_bone_turns_all_the_way_round():
     add_chain(armature, "hand", add_target(around), 1)
     for verify in ('NONE', 'ALL'):
         chain = bake(armature, None, *FRAMES, options=BakeOptions(verify=verify)).chains[0]
-        assert np.abs(np.diff(chain.angles[:, 0])) == pytest.approx(0.7, abs=1e-4)
+        assert np.abs(np.diff(chain.joints.angles.from_rest[:, 0])) == pytest.approx(0.7, abs=1e-4)
         checked(armature, chain)
 
 

@@ -10,6 +10,7 @@ from rigs import add_armature, add_chain, add_leg, add_target, crane_with_target
 
 from ik2d_addon.bake.solving import problem
 from ik2d_addon.bake.solving.problem import Problem
+from ik2d_addon.bake.solving.stretching import problem_of
 from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.pose.keyed_pose import KeyedPose, NeighborPoses
@@ -22,11 +23,11 @@ def test_evenly_stretched_frames_are_one_chain_to_the_solver(inherit):
     armature, chain = stretching_arm(inherit, (0.2,) * 10, keys, softness=0.1)
     rig = read_chain(armature, chain)
     samples = drained(sample_steps(bpy.context.scene, [rig], range(1, 41))).chains[0]
-    asked = Problem.of(rig, samples)
-    assert asked.is_constant and not asked.may_fall_short
+    asked = problem_of(rig, samples)
+    assert asked.is_constant
     assert not np.ptp(asked.lengths, axis=0).any() and not np.ptp(asked.unturned, axis=0).any()
-    assert asked.factors[0, 0] == 1.0 and asked.factors[39, 0] > 1.4
-    assert asked.size.tolist() == asked.factors[:, 0].tolist()
+    assert asked.stretched.factors[0, 0] == 1.0 and asked.stretched.factors[39, 0] > 1.4
+    assert asked.stretched.size.tolist() == asked.stretched.factors[:, 0].tolist()
 
 
 @pytest.mark.parametrize("part, one_by_one", [(0.5e-6, False), (3e-6, True)])
@@ -43,7 +44,7 @@ def test_lengths_that_hardly_change_are_one(monkeypatch, part, one_by_one):
 
     monkeypatch.setattr(problem, "solved_steps", counted)
     monkeypatch.setattr(problem, "are_plain", lambda *_: False)  # else pairs of any lengths are one array
-    plain = Problem.of(rig, samples)
+    plain = problem_of(rig, samples)
     wider = np.array([[0.5, 0.5], [0.5 + part, 0.5], [0.5, 0.5]])
     turned = plain.unturned + [[0, 0], [0, part], [0, 0]]
     for changes in ({"lengths": wider}, {"lengths": wider[:, ::-1]}, {"unturned": turned}):
@@ -65,7 +66,7 @@ def asked_of_five() -> Problem:
         head = tail
     armature = add_armature(bones)
     rig = read_chain(armature, add_chain(armature, "b4", add_target({}), bone_count=0))
-    return Problem.of(rig, drained(sample_steps(bpy.context.scene, [rig], range(1, 4))).chains[0])
+    return problem_of(rig, drained(sample_steps(bpy.context.scene, [rig], range(1, 4))).chains[0])
 
 
 def test_small_turns_move_the_tip_by_what_it_missed_and_are_the_least():
@@ -109,5 +110,5 @@ def test_the_slides_before_the_frames_are_gone_on_from():
     samples = drained(sample_steps(bpy.context.scene, [rig], range(1, 3))).chains[0]
     slid = rig.slides.ranges.mean(axis=1)
     before = KeyedPose(0.0, np.full(len(rig.bones), 0.1), {}, slid)
-    start = Problem.of(rig, samples, NeighborPoses(before)).start
+    start = problem_of(rig, samples, NeighborPoses(before)).start
     assert slid.any() and start.slides == pytest.approx(slid)

@@ -60,15 +60,15 @@ def test_a_bake_goes_over_on_several_frames_where_each_by_itself_jumps():
     assert furthest(on) < 15.0
     assert errors_on(range(1, FRAMES + 1), armature, chain).max() < 1e-4
     (told,) = report.chains
-    assert told.parted.tolist() == [False] * 8 + [True] * 23
+    assert told.circumstances.parted.tolist() == [False] * 8 + [True] * 23
     assert told.sentence().endswith("; live shows another pose at frames 9 to 31")
-    assert told.to_dict()["parted"] == told.parted.tolist()
+    assert told.to_dict()["parted"] == told.circumstances.parted.tolist()
     assert not but_jumps(report.warnings) and not report.warnings
     chain.start_from = 'REST'
     report = bake(armature, None, 1, FRAMES)
     alone = shown(armature)
     assert furthest(alone) > 60.0
-    assert report.chains[0].parted is None and "live" not in report.chains[0].sentence()
+    assert report.chains[0].circumstances.parted is None and "live" not in report.chains[0].sentence()
     assert any("two poses bend alike" in warning for warning in report.warnings)
     assert np.abs(on - alone)[:8].max() < 1e-4 < np.abs(on - alone)[8:].max(axis=1).min()
 
@@ -99,4 +99,8 @@ def test_a_part_joins_the_keys_beside_it():
     bake(armature, None, 1, FRAMES)  # from frame 9 on it curls to the other side
     chain.start_from = 'PREVIOUS'
     report = bake(armature, None, 12, FRAMES)
-    assert report.chains[0].parted is not None and not report.chains[0].parted.any() and not report.warnings
+    assert (
+        report.chains[0].circumstances.parted is not None
+        and not report.chains[0].circumstances.parted.any()
+        and not report.warnings
+    )

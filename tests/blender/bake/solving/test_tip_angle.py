@@ -45,5 +45,5 @@ def test_blocks_of_frames_make_no_difference(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("keyed_location", [False, True])
 def test_errors_are_those_of_the_turns(keyed_location: bool) -> None:
     found = solved(keyed_location)
-    assert found.solution.reached.all() and found.angle_errors.max() <= 1e-4
-    assert found.distance.max() <= found.tolerance
+    assert found.solution.reached.all() and found.noticed.angle_errors.max() <= 1e-4
+    assert found.miss.distance.max() <= found.tolerance

@@ -87,7 +87,7 @@ def test_chains_of_any_length_turn_over_without_a_jump(solver, count):
     bones = bones_over(armature, names, range(1, 41))
     steps = np.degrees(np.arccos((bones[1:] * bones[:-1]).sum(axis=2).clip(-1, 1)))
     assert steps.max() < 30.0
-    curves = report.joint_speed
+    curves = report.joints.speed
     assert curves.max() < 60.0
     for frame in (1, 9, 27, 40):
         assert off_target(armature, chain, frame) < 1e-4 * 0.2 * count
@@ -108,7 +108,7 @@ def test_limits_hold_while_it_turns():
 def test_nothing_changes_where_nothing_turns_over():
     armature, _ = leg_with_target()
     (report,) = bake(armature, frame_start=1, frame_end=40).chains
-    assert not report.missed.any() and not report.turning.any()
+    assert not report.missed.any() and not report.circumstances.turning.any()
 
 
 def test_solve_shows_it_as_the_bake_keys_it():

@@ -276,7 +276,7 @@ def test_where_the_plane_swings_the_first_turn_is_the_one_in_it(plane, mode):
     target = add_target({1: (0.5, -0.4, 0.7), 9: (-0.6, 0.3, 0.6)})
     pole = add_target({1: (2.0, -1.0, 1.0)}, "Pole")
     add_chain(armature, "shin", target, plane=plane, pole=pole)
-    solved = bake(armature, frame_start=1, frame_end=5).chains[0].angles
+    solved = bake(armature, frame_start=1, frame_end=5).chains[0].joints.angles.from_rest
     rig = read_chain(armature, armature.ik2d.chains[0])
     (found,) = neighbor_poses(scene(), [rig], 6, 9)
     assert found.before.frame == 5.0
