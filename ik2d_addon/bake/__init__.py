@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From targets to keys: solve chains over frames, key them, play them back, and report the result."""
 
-from .chain_report import ChainReport
 from .keys.clearing import clear
 from .now import solve
 from .pipeline import bake, bake_steps
-from .report import BakeReport
+from .reporting.chain_report import ChainReport
+from .reporting.report import BakeReport
 from .request import BakeOptions, check
 
 __all__ = ["BakeOptions", "BakeReport", "ChainReport", "bake", "bake_steps", "check", "clear", "solve"]

@@ -28,12 +28,12 @@ from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_remem
 from .cures.off_plane import advice_on
 from .keys.keying import KeyedChain, KeyPlan, as_given, plan_keys, rotations_of
 from .playback import VERIFY_ALL, Played, played
-from .report import BakeReport
+from .reporting.report import BakeReport
+from .reporting.verdict import report_of
 from .request import chosen_options, chosen_range, frame_range, read_rigs, scene_of
 from .solving.angles import relative_turns
 from .solving.frames import SolvedChain, solve_chain
 from .solving.hands import KeyedHands, hands_of
-from .verdict import report_of
 
 
 @live_paused()

@@ -49,7 +49,8 @@ from .playback import (
     quarters_to_play,
     times_to_play,
 )
-from .report import BakeReport
+from .reporting.report import BakeReport
+from .reporting.verdict import report_of
 from .request import (
     BakeOptions,
     armatures_to_bake,
@@ -61,7 +62,6 @@ from .request import (
 )
 from .solving.angles import solved_angles
 from .solving.frames import Asked, SolvedChain, solve_chains
-from .verdict import report_of
 
 _Result = TypeVar("_Result")
 

@@ -8,9 +8,9 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..bake.causes import FK
 from ..bake.lengths import Units, length_text
-from ..bake.swing_notes import WHERE
+from ..bake.reporting.causes import FK
+from ..bake.reporting.swing_notes import WHERE
 from ..core import IK2DError
 from ..core.words import noted, say
 from ..rig.chain.chain import RigChain, pose_bones_of

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
-from ..bake.causes import BLENDED, EASED, FK, TURNING, stopped_words
+from ..bake.reporting.causes import BLENDED, EASED, FK, TURNING, stopped_words
 from ..bake.solving.frames import solve_chain
 from ..bake.solving.hands import hands_held
 from ..core import Status

@@ -8,7 +8,7 @@ from math import hypot, inf, isfinite
 import bpy
 from mathutils import Matrix
 
-from ..bake.causes import LIMITED, cause_of
+from ..bake.reporting.causes import LIMITED, cause_of
 from ..core.words import noted
 
 MEMORY = noted(

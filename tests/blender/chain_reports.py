@@ -6,13 +6,13 @@ from dataclasses import fields, replace
 import numpy as np
 
 from ik2d_addon.bake import BakeReport, ChainReport
-from ik2d_addon.bake.chain_result import Circumstances, JointsSolved, KeysPlayed, Standard
 from ik2d_addon.bake.lengths import Units
-from ik2d_addon.bake.solving.frames import Miss, Noticed
+from ik2d_addon.bake.reporting.chain_result import Circumstances, JointsSolved, KeysPlayed, Standard
+from ik2d_addon.bake.solving.frames import Noticed, TipMiss
 from ik2d_addon.core import Status
 
 # What a report, and a solved chain, hold of their numbers.
-RECORDS = (Standard, KeysPlayed, JointsSolved, Circumstances, Miss, Noticed)
+RECORDS = (Standard, KeysPlayed, JointsSolved, Circumstances, TipMiss, Noticed)
 REACHED, TOO_FAR, TOO_CLOSE, LIMITED, STALLED, EASED, ANGLE = Status
 
 

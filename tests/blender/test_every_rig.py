@@ -14,7 +14,7 @@ from rigify_rigs import add_metarig, rigify
 from rigs import add_target, evaluated_place, evaluated_tip
 
 from ik2d_addon.bake import bake
-from ik2d_addon.bake.chain_result import HALF_WAY
+from ik2d_addon.bake.reporting.chain_result import HALF_WAY
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain, rest_joints

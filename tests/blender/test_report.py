@@ -11,7 +11,7 @@ from chain_reports import with_changes
 from rigs import leg_with_target
 
 from ik2d_addon.bake import BakeReport, ChainReport, bake
-from ik2d_addon.bake.chain_result import HALF_WAY
+from ik2d_addon.bake.reporting.chain_result import HALF_WAY
 from ik2d_addon.core import Status
 from ik2d_addon.rig.scene.rounding import PLAYED_BACK
 

@@ -17,7 +17,7 @@ from rigs import (
 )
 
 from ik2d_addon.bake import BakeOptions, bake, solve
-from ik2d_addon.bake.chain_result import HALF_WAY
+from ik2d_addon.bake.reporting.chain_result import HALF_WAY
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene.rounding import PLAYED_BACK
 

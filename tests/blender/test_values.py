@@ -10,7 +10,8 @@ import pytest
 import ik2d_addon.bake
 import ik2d_addon.rig
 from ik2d_addon.bake import BakeOptions, ChainReport
-from ik2d_addon.bake.chain_result import (
+from ik2d_addon.bake.keys.keying import KeyPlan
+from ik2d_addon.bake.reporting.chain_result import (
     Circumstances,
     HandErrors,
     JointsSolved,
@@ -18,8 +19,7 @@ from ik2d_addon.bake.chain_result import (
     PlaneAngles,
     Standard,
 )
-from ik2d_addon.bake.keys.keying import KeyPlan
-from ik2d_addon.bake.report import BakeReport
+from ik2d_addon.bake.reporting.report import BakeReport
 from ik2d_addon.features.adopt.compare import Apart
 from ik2d_addon.features.doctor.findings import Finding
 from ik2d_addon.features.doctor.fixes import Fix

@@ -38,6 +38,8 @@ FEATURES = {
 }
 # Files of a folder that one can take in at a glance, beside its __init__.
 MODULES = 14
+# Lines of a file, and fields of a record, that one can take in at once.
+LINES, FIELDS = 400, 15
 SOURCES = sorted(
     path
     for folder in ("ik2d_addon", "tests", "tools", "sample_scenes", "benchmarks")
@@ -221,6 +223,26 @@ def test_no_folder_outgrows_a_glance() -> None:
         for folder in folders
     }
     assert {name: size for name, size in sizes.items() if size > MODULES} == {}
+
+
+def test_no_file_outgrows_a_reading() -> None:
+    lines = {
+        relative(path): len(path.read_text(encoding="utf-8").splitlines()) for path in PACKAGE.rglob("*.py")
+    }
+    assert {name: count for name, count in lines.items() if count > LINES} == {}
+
+
+@pytest.mark.slow
+def test_no_record_has_too_many_fields() -> None:
+    sizes = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and any(
+                "dataclass" in ast.dump(d) for d in node.decorator_list
+            ):
+                sizes[node.name] = sum(isinstance(line, ast.AnnAssign) for line in node.body)
+    assert len(sizes) > 100
+    assert {name: count for name, count in sizes.items() if count > FIELDS} == {}
 
 
 @pytest.mark.slow

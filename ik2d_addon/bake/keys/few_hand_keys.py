@@ -15,7 +15,8 @@ from ...rig.pose.hand_rotations import angles_between
 from ...rig.scene.samples import ChainSamples
 from ..solving.hands import KeyedHands
 from .cubics import hermite, solved_normal
-from .keying import USED, KeyedChain, KeyPlan, fewest, handles_of
+from .fewest import fewest, handles_of
+from .keying import USED, KeyedChain, KeyPlan
 from .quarters import QUARTERS, at_quarters, mixed, turned_at_quarters, turning_bones, woven
 
 

@@ -4,7 +4,7 @@
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import bpy
 import numpy as np
@@ -23,6 +23,7 @@ from ..solving.frames import SolvedChain, solve_chains
 from ..solving.hands import KeyedHands
 from ..solving.stretching import with_scale
 from .cubics import Cubics, hermite, read_played
+from .fewest import Rows, fewest, handles_of
 from .handles import (
     DOUBTFUL,
     HALF_WAY,
@@ -34,8 +35,6 @@ from .handles import (
     strays,
 )
 from .target_keys import held_keys, target_key_frames
-
-Rows = NDArray[np.intp]
 
 # The part of the bound used at the times that are checked, twice a frame; the rest is for in between.
 USED = 0.97
@@ -135,15 +134,6 @@ class KeyedChain:
     def keys(self) -> int:
         """The number of keys on each of its channels."""
         return max((len(channels.values) for channels in (*self.rotations, *self.scales)), default=0)
-
-
-class Fit(Protocol):
-    """A fit of channels by cubics from key to key."""
-
-    times: Floats
-    channels: Floats
-
-    def fit(self, first: int, last: int) -> tuple[Floats, float]: ...
 
 
 def plan_keys(
@@ -341,49 +331,6 @@ def keyed_at(
     """Return the rotation with keys at some of the plan's times alone. held: as in BoneRotation."""
     frames = plan.pace * plan.time_array[rows]
     return replace(rotation, frames=frames, values=rotation.values[rows], held=held)
-
-
-def handles_of(values: Floats, slopes: Floats) -> Floats:
-    """Return the values of the handles (2, k, c) of keys (k, c) with slopes (k - 1, 2, c) between."""
-    handles = np.stack((values, values))
-    handles[1, :-1] += slopes[:, 0] / 3.0
-    handles[0, 1:] -= slopes[:, 1] / 3.0
-    return handles
-
-
-def fewest(cubics: Fit, rows: Sequence[int], bound: float) -> Generator[int, None, tuple[Rows, Floats]]:
-    """Return the rows to key, of those that may be, and the slopes between: each segment as long as can be.
-
-    A segment between two neighbouring rows stays even if it exceeds the bound.
-    """
-    chosen: list[int] = [0]
-    slopes: list[Floats] = []
-    while chosen[-1] < len(rows) - 1:
-        at = chosen[-1]
-        longest, best = _longest(cubics, rows, at, bound, len(slopes) and at - chosen[-2])
-        chosen.append(longest)
-        slopes.append(best)
-        yield len(cubics.times)
-    shape = (len(slopes), 2, cubics.channels.shape[1])
-    return np.array(rows)[chosen], np.array(slopes).reshape(shape)
-
-
-def _longest(cubics: Fit, rows: Sequence[int], at: int, bound: float, guess: int) -> tuple[int, Floats]:
-    """Return the furthest of the rows that one segment from rows[at] can end at, and its slopes.
-
-    guess: how long it may be. Doubles the length while the bound holds, then halves the gap.
-    """
-    good, bad = at + 1, len(rows)
-    best, _ = cubics.fit(rows[at], rows[good])
-    trial = min(at + max(guess, 2), len(rows) - 1)
-    while good < trial < bad:
-        slopes, error = cubics.fit(rows[at], rows[trial])
-        if error <= bound:
-            good, best = trial, slopes
-        else:
-            bad = trial
-        trial = min(at + 2 * (good - at), len(rows) - 1) if bad == len(rows) else (good + bad) // 2
-    return good, best
 
 
 def rotations_of(solved: Sequence[KeyedChain], by_hand: bool = False) -> list[BoneRotation]:

@@ -37,7 +37,7 @@ JUMP = 30.0
 
 
 @dataclass(frozen=True, eq=False)
-class Miss(Frames):
+class TipMiss(Frames):
     """How far a tip is off its target, as posed. Lengths are the world's."""
 
     residual: Floats  # (frames,) tip to target, seen along the plane's normal
@@ -68,7 +68,7 @@ class SolvedChain(Frames):
     solution: Solution  # without softness and influence, but for its angles and slides
     softness: Floats  # (frames,) 0..1
     influence: Floats  # (frames,) 0..1
-    miss: Miss
+    miss: TipMiss
     reach: float
     tolerance: float  # tip to target that counts as reached
     noticed: Noticed
@@ -265,7 +265,7 @@ def _solved(asked: Asked, problem: Problem, aimed: Aimed) -> SolvedChain:
         solution=solution.within(distance <= tolerance),
         softness=samples.softness,
         influence=samples.influence,
-        miss=Miss(residual, off_plane, distance),
+        miss=TipMiss(residual, off_plane, distance),
         reach=reach,
         tolerance=tolerance,
         noticed=Noticed(

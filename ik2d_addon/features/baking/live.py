@@ -4,7 +4,7 @@
 import bpy
 from bpy.types import Context, Menu, Object, Operator, PropertyGroup, UILayout
 
-from ...bake.causes import FK
+from ...bake.reporting.causes import FK
 from ...core.words import listed, say
 from ...rig.chain.native_state import acts, is_native
 from ...rig.chain.paths.owners import with_settings

@@ -7,7 +7,6 @@ from bpy.props import IntProperty
 from bpy.types import Context, Object, Operator, Scene
 
 from ...bake import BakeReport, bake_steps, solve
-from ...bake.causes import unmoved_words
 from ...bake.keys.clearing import (
     all_bones,
     baked_keys,
@@ -17,6 +16,7 @@ from ...bake.keys.clearing import (
     locked_channels,
 )
 from ...bake.motionless import may_move
+from ...bake.reporting.causes import unmoved_words
 from ...bake.request import chosen_options, chosen_range
 from ...core import IK2DError
 from ...core.words import listed, noted, say

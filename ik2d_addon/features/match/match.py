@@ -11,7 +11,7 @@ import numpy as np
 from ...bake.lengths import Units
 from ...bake.now import poses_around, solve, solve_samples
 from ...bake.pipeline import key_as_by_hand
-from ...bake.report import BakeReport
+from ...bake.reporting.report import BakeReport
 from ...bake.request import frame_range, read_rigs, scene_of
 from ...bake.solving.frames import SolvedChain
 from ...core import IK2DError

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from bpy.types import Context, Object, Operator, UILayout
 
-from ...bake.report import BakeReport
+from ...bake.reporting.report import BakeReport
 from ...bake.request import chosen_range
 from ...core import IK2DError
 from ...core.words import noted, say

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...bake.keys.clearing import baked_keys
 from ...bake.lengths import Units, length_text
-from ...bake.swing_notes import open_note
+from ...bake.reporting.swing_notes import open_note
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.words import refusal, say

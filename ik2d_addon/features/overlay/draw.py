@@ -16,8 +16,8 @@ from bpy.types import Context, Object, PropertyGroup
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from gpu_extras.batch import batch_for_shader
 
-from ...bake.causes import FK
 from ...bake.lengths import Units
+from ...bake.reporting.causes import FK
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.words import say

@@ -15,7 +15,7 @@ from bpy.types import Object, PropertyGroup
 from ...bake.keys.clearing import all_bones, forget_bakes
 from ...bake.lengths import Units
 from ...bake.pipeline import bake_steps
-from ...bake.report import BakeReport
+from ...bake.reporting.report import BakeReport
 from ...bake.request import BakeOptions, frame_range, read_rigs, scene_of
 from ...core import IK2DError
 from ...core.contacts.runs import runs

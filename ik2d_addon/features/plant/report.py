@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...bake.lengths import Units, length_text
-from ...bake.report import BakeReport
+from ...bake.reporting.report import BakeReport
 from ...core.contacts.runs import Mask, runs
 from ...core.inputs import Floats
 from ...core.words import number_of, say

@@ -6,28 +6,14 @@ from dataclasses import replace
 import bpy
 import numpy as np
 import pytest
-from rigs import add_armature, add_chain, add_leg, add_target, crane_with_target, stretching_arm
+from rigs import add_armature, add_chain, add_leg, add_target
 
 from ik2d_addon.bake.solving import problem
 from ik2d_addon.bake.solving.problem import Problem
 from ik2d_addon.bake.solving.stretching import problem_of
 from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.pose.keyed_pose import KeyedPose, NeighborPoses
 from ik2d_addon.rig.scene.sampler import sample_steps
-
-
-@pytest.mark.parametrize("inherit", ('NONE', 'ALIGNED'))
-def test_evenly_stretched_frames_are_one_chain_to_the_solver(inherit):
-    keys = {1: (0, 1.2, 0.5), 40: (0, 2.6, 1.2)}
-    armature, chain = stretching_arm(inherit, (0.2,) * 10, keys, softness=0.1)
-    rig = read_chain(armature, chain)
-    samples = drained(sample_steps(bpy.context.scene, [rig], range(1, 41))).chains[0]
-    asked = problem_of(rig, samples)
-    assert asked.is_constant
-    assert not np.ptp(asked.lengths, axis=0).any() and not np.ptp(asked.unturned, axis=0).any()
-    assert asked.stretched.factors[0, 0] == 1.0 and asked.stretched.factors[39, 0] > 1.4
-    assert asked.stretched.size.tolist() == asked.stretched.factors[:, 0].tolist()
 
 
 @pytest.mark.parametrize("part, one_by_one", [(0.5e-6, False), (3e-6, True)])
@@ -102,13 +88,3 @@ def test_joints_with_limits_are_left_to_the_solver():
     joints = asked.joints(asked.turns(np.full((3, 5), 0.3)), np.zeros((3, 5)))
     change, small = replace(asked, rig=rig).mended(joints, np.full((3, 2), 1e-6))
     assert not small.any() and not change.any()
-
-
-def test_the_slides_before_the_frames_are_gone_on_from():
-    armature, chain = crane_with_target(drop=0.1, solver='CCD')
-    rig = read_chain(armature, chain)
-    samples = drained(sample_steps(bpy.context.scene, [rig], range(1, 3))).chains[0]
-    slid = rig.slides.ranges.mean(axis=1)
-    before = KeyedPose(0.0, np.full(len(rig.bones), 0.1), {}, slid)
-    start = problem_of(rig, samples, NeighborPoses(before)).start
-    assert slid.any() and start.slides == pytest.approx(slid)

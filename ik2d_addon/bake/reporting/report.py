@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.words import noted, number_of, say
-from ..rig.animation.kept.keeping import Replaced
+from ...core.words import noted, number_of, say
+from ...rig.animation.kept.keeping import Replaced
 from .causes import unmoved_words
 from .chain_report import ChainReport
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Status
-from ..core.words import listed, noted, say
+from ...core import Status
+from ...core.words import listed, noted, say
 
 OUT_OF_REACH, OFF_THE_PLANE, EASED = (
     noted("out of reach"),

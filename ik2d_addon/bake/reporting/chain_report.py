@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Status
-from ..core.contacts.runs import runs
-from ..core.words import listed, noted, number_of, say
+from ...core import Status
+from ...core.contacts.runs import runs
+from ...core.words import listed, noted, number_of, say
+from ..lengths import length_text
 from .chain_result import HAND_OFF, VERIFIED_NOTHING, ChainResult
-from .lengths import length_text
 
 # After the decimal point, of angles in radians: 32-bit rotations have no more.
 DIGITS = 7

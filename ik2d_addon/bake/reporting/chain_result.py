@@ -7,9 +7,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Status
-from ..core.inputs import Floats
-from ..core.solution import is_reached
+from ...core import Status
+from ...core.inputs import Floats
+from ...core.solution import is_reached
+from ..lengths import Units
 from .causes import (
     BETWEEN_KEYS,
     BLENDED,
@@ -21,7 +22,6 @@ from .causes import (
     cause_of,
     stopped_words,
 )
-from .lengths import Units
 
 # The largest miss half-way between two frames that still counts as reached, as a part of the reach.
 HALF_WAY = 1e-3

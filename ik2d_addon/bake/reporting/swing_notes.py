@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..core.inputs import Floats
-from ..core.swing import ARC, POLE, SWING
-from ..core.words import noted, number_of, say
-from ..rig.chain.chain import RigChain
-from ..rig.pose.swings import NEAR, STEP
-from .keys.keying import KeyedChain
-from .lengths import Units, length_text
-from .solving.frames import SolvedChain
+from ...core.inputs import Floats
+from ...core.swing import ARC, POLE, SWING
+from ...core.words import noted, number_of, say
+from ...rig.chain.chain import RigChain
+from ...rig.pose.swings import NEAR, STEP
+from ..keys.keying import KeyedChain
+from ..lengths import Units, length_text
+from ..solving.frames import SolvedChain
 
 # The target's direction that leaves a plane open, and the way out.
 WHERE = {

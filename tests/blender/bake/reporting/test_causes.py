@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik2d_addon.bake.causes import (
+from ik2d_addon.bake.reporting.causes import (
     BLENDED,
     EASED,
     LIMITED,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from chain_reports import LIMITED, REACHED, TOO_FAR, chain, full, missed, report, strayed
 
-from ik2d_addon.bake.chain_result import HandErrors
+from ik2d_addon.bake.reporting.chain_result import HandErrors
 
 
 def test_a_chain_that_was_left_out_is_not_reached():
