@@ -46,7 +46,7 @@ class Expected:
 
         distances: (m,) of each chain's tip from its target; fewer where some are not known.
         """
-        whole = [one for one in distances if len(one) == len(self.times)]
+        whole = [each for each in distances if len(each) == len(self.times)]
         furthest = int(np.argmax(max(whole, key=np.max))) if whole else 0
         frames = (len(self.times) + 1) // 2
         on_frames = np.linspace(0, frames - 1, (LOOKS + 1) // 2).round().astype(np.intp)
@@ -56,12 +56,12 @@ class Expected:
 
     def agrees(self, rows: list[int], seen: Sequence[ChainSamples], reaches: Sequence[float]) -> bool:
         """Return whether Blender's samples at some rows show the tips, and the targets, where expected."""
-        for one, other, reach in zip(self.chains, seen, reaches, strict=True):
+        for chain, other, reach in zip(self.chains, seen, reaches, strict=True):
             sizes = np.abs(other.world[:, :3, 3]) + np.abs(other.tips)
             near = AGREE * reach + rounding(sizes.max(axis=1, keepdims=True) + reach)
             if not (
-                (np.abs(one.tips[rows] - other.tips) <= near).all()
-                and (np.abs(one.targets[rows] - other.targets) <= near).all()
+                (np.abs(chain.tips[rows] - other.tips) <= near).all()
+                and (np.abs(chain.targets[rows] - other.targets) <= near).all()
             ):
                 return False
         return True
@@ -85,13 +85,13 @@ def expected(scene: bpy.types.Scene, chains: Sequence[KeyedChain], plan: KeyPlan
     holder = versions.existing_channels(armature)
     assert holder is not None  # with new keys
     known, times = KnownChannels(holder), evaluated_times(scene, plan.times)
-    found = []
+    expected_chains = []
     for chain in chains:
         samples = _with_tips(armature, known, chain, times)
         if samples is None:
             return None
-        found.append(samples)
-    return Expected(np.concatenate((plan.frame_array, plan.half_way)), found)
+        expected_chains.append(samples)
+    return Expected(np.concatenate((plan.frame_array, plan.half_way)), expected_chains)
 
 
 def _with_tips(
@@ -105,12 +105,12 @@ def _with_tips(
     turning, scales = played[: len(chain.rotations)], played[len(chain.rotations) :]
     if scales:
         bases = samples.bases.copy()
-        for one in scales:
-            along = bases[:, rig.bones.index(one.bone), :3, ALONG]
-            along *= np.abs(one.values[:, ALONG : ALONG + 1]) / np.linalg.norm(along, axis=1, keepdims=True)
+        for scale in scales:
+            along = bases[:, rig.bones.index(scale.bone), :3, ALONG]
+            along *= np.abs(scale.values[:, ALONG : ALONG + 1]) / np.linalg.norm(along, axis=1, keepdims=True)
         samples = replace(samples, bases=bases)
-    found = read_played(rig, samples, turning, np.empty(0), None if scales else chain.solved.linkage)
-    return replace(samples, tips=found.tips_in_world())
+    shown = read_played(rig, samples, turning, np.empty(0), None if scales else chain.solved.linkage)
+    return replace(samples, tips=shown.tips_in_world())
 
 
 def _played(
@@ -121,25 +121,25 @@ def _played(
     None where the keys are at other times, or not as a bake leaves them.
     """
     played, curves, filled = [], [], []
-    for one in channels:
-        path, bone = path_of(armature, one), armature.pose.bones[one.bone]
-        values = np.empty((2 * len(times) - 1, one.values.shape[1]), "f4")  # as Blender has them
-        values[:] = getattr(bone, one.property)
-        for index in one.unlocked(armature):
+    for channel in channels:
+        path, bone = path_of(armature, channel), armature.pose.bones[channel.bone]
+        values = np.empty((2 * len(times) - 1, channel.values.shape[1]), "f4")  # as Blender has them
+        values[:] = getattr(bone, channel.property)
+        for index in channel.unlocked(armature):
             curve = known.fcurves.find(path, index=index)
             if curve is not None and not versions.plays(armature, curve):
                 return None
             if curve is not None:
                 curves.append(curve)
                 filled.append(values[:, index])
-            elif one.keys(index):
+            elif channel.keys(index):
                 return None
-        played.append(replace(one, values=values))
+        played.append(replace(channel, values=values))
     there = _at_keys(curves, times)
-    if there is None or any(one.frames is not None for one in channels):
+    if there is None or any(channel.frames is not None for channel in channels):
         return None
-    for values, own in zip(filled, there, strict=True):
-        values[:] = own
+    for values, given in zip(filled, there, strict=True):
+        values[:] = given
     return played
 
 

@@ -93,8 +93,8 @@ def _posed_chain(scene: bpy.types.Scene, chain: SolvedChain, samples: ChainSampl
     hands = None
     if chain.rig.hands is not None:
         times = np.array([scene.frame_float])
-        found = hands_of(chain, samples, own_turns(scene, chain.rig, times.tolist()))
-        hands = KeyedHands(found.rotations, found, times, np.ones(1, bool))
+        turned_hands = hands_of(chain, samples, own_turns(scene, chain.rig, times.tolist()))
+        hands = KeyedHands(turned_hands.rotations, turned_hands, times, np.ones(1, bool))
     return KeyedChain(chain, rotations, scales, hands, relative_turns(chain))
 
 
@@ -108,9 +108,9 @@ def _solved_now(
     frame = scene.frame_float
     way = _way_to(scene, rig, now) if rig.has_memory and alone else None
     samples, times, neighbors, beyond = way or (now, [frame], poses_around(scene, rig, [frame]), None)
-    found = solve_samples(scene, rig, samples, times, neighbors, beyond, fully=fully)
+    solved = solve_samples(scene, rig, samples, times, neighbors, beyond, fully=fully)
     # Without notes on how the range joins the keys around it: nothing is keyed.
-    return replace(found.at([times.index(frame)]), rig=rig)
+    return replace(solved.at([times.index(frame)]), rig=rig)
 
 
 def solve_samples(

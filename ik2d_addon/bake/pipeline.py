@@ -220,8 +220,8 @@ def _bake_rigs(
         warnings=warnings,
         left_out=left_out,
         replaced=keeping.replaced if keeping is not None else Replaced(),
-        unmoved=[one.solved.rig.name for one in solved if not by_hand and stands_still(one.solved)],
-        advice=advice_on(scene, [one.solved for one in solved], plan.frames),
+        unmoved=[each.solved.rig.name for each in solved if not by_hand and stands_still(each.solved)],
+        advice=advice_on(scene, [each.solved for each in solved], plan.frames),
     )
 
 
@@ -261,18 +261,18 @@ def solve_frames(
                 without_slides(scene, *one, sampled) for one in zip(rigs_there, sampling.chains, strict=True)
             ]
             if fully:
-                owns = [own.with_settings(influence=1.0) for own in owns]
+                owns = [pose.with_settings(influence=1.0) for pose in owns]
             asked = []
-            for rig, own, join in zip(rigs_there, owns, neighbors, strict=True):
-                samples = own.at(slice(len(times)))
-                there = own.at([sampled.index(beyond[rig.name])]) if rig.name in beyond else None
+            for rig, pose, join in zip(rigs_there, owns, neighbors, strict=True):
+                samples = pose.at(slice(len(times)))
+                there = pose.at([sampled.index(beyond[rig.name])]) if rig.name in beyond else None
                 other_pose = blended_pose(scene, rig, samples, times)
                 spins = eased_spins(rig, samples, times) if options.ease_flips else None
                 asked.append(Asked(rig, samples, times, join, there, other_pose, spins=spins))
-            part = before + len(times)
-            chains = yield from _counted(solve_chains(asked), part, total, 1.0 / len(ready))
+            done = before + len(times)
+            chains = yield from _counted(solve_chains(asked), done, total, 1.0 / len(ready))
             keying = _keyed(scene, plan, options, asked, owns, chains, by_keys, sampler)
-            new = yield from _counted(keying, part, total)
+            new = yield from _counted(keying, done, total)
             yield (number + 1) * len(times), len(times) * len(rounds)
             solved += new
             if number < len(rounds) - 1:  # for the chains that hang on these
@@ -304,14 +304,14 @@ def _keyed(
         drafts.append(Draft.of(chain, one.samples, half_way, options.single_axis, last))
         yield frames
     thirds = _at_thirds(scene, plan, drafts, sampler) if sampler is not None else []
-    keyed, found = (yield from key_chains(plan, drafts, options.single_axis, thirds)), []
+    keyed, whole_chains = (yield from key_chains(plan, drafts, options.single_axis, thirds)), []
     for draft, own, alone in zip(drafts, owns, keyed, strict=True):
         whole = with_hands(scene, plan, alone, draft.samples, draft.half_way)
         angles = solved_angles(draft.chain, draft.samples)
         own = own.at(known)
         samples = replace(own, poses=None, tips=own.targets) if by_keys else None  # spare the memory
-        found.append(replace(whole, angles=angles, samples=samples))
-    return found
+        whole_chains.append(replace(whole, angles=angles, samples=samples))
+    return whole_chains
 
 
 def _at_thirds(
@@ -327,7 +327,7 @@ def _at_thirds(
     starts, parts = plan.frame_array[gaps], np.array(THIRDS)
     times = (starts[:, None] + np.diff(plan.frame_array)[gaps, None] * parts).ravel().tolist()
     rigs = [draft.chain.rig for draft in drafts]
-    found = []
+    thirds = []
     way = CURVES if sampler.by_curves else STEP
     steps = sample_steps(sampler, rigs, times, checked=False, way=way)
     for draft, samples in zip(drafts, drained(steps).chains, strict=True):
@@ -336,8 +336,8 @@ def _at_thirds(
         own = own.at(np.stack((2 * rows, 2 * rows + 1), axis=1).ravel().tolist())
         if not solvable(draft.chain.rig, own).all():
             return []
-        found.append(own)
-    return found
+        thirds.append(own)
+    return thirds
 
 
 def _frames_beyond(
@@ -351,14 +351,14 @@ def _frames_beyond(
     }
 
 
-def _counted(steps: Steps[_Result], before: int, total: int, part: float = 1.0) -> CountedSteps[_Result]:
-    """Return steps that yield (frames done, frames in all). before, total and part: in half frames."""
+def _counted(steps: Steps[_Result], before: int, total: int, share: float = 1.0) -> CountedSteps[_Result]:
+    """Return steps that yield (frames done, frames in all). before, total and share: in half frames."""
     most = 0
 
     def counted(done: int) -> tuple[int, int]:
         nonlocal most
         most = max(most, done)
-        return (min(before + ceil(part * most), total) + 1) // 2, total // 2
+        return (min(before + ceil(share * most), total) + 1) // 2, total // 2
 
     return mapped(steps, counted)
 

@@ -188,8 +188,8 @@ def read_all(
         [names] * len(armatures) if len(armatures) == 1 or names is None else _shared_out(armatures, names)
     )
     asked = {}
-    for armature, own in zip(armatures, wanted, strict=True):
-        asked[armature] = rigs, _ = read_rigs(armature, own, frames, options.force)
+    for armature, its in zip(armatures, wanted, strict=True):
+        asked[armature] = rigs, _ = read_rigs(armature, its, frames, options.force)
         refuse_too_long(rigs, frames, halves=options.reduce > 0.0)
     return asked
 
@@ -200,11 +200,11 @@ def _shared_out(armatures: Sequence[bpy.types.Object], names: Sequence[str]) -> 
         return [names] * len(armatures)
     names, known = list(names), [armature.ik2d.chains.keys() for armature in armatures]
     for name in names:
-        if not any(name in own for own in known):
+        if not any(name in chains for chains in known):
             raise IK2DError(
                 f"None of the armatures {quoted(ob.name for ob in armatures)} has a chain {name!r}"
             )
-    return [[name for name in names if name in own] or names for own in known]
+    return [[name for name in names if name in chains] or names for chains in known]
 
 
 def baking_order(asked: Mapping[bpy.types.Object, Asked]) -> list[bpy.types.Object]:
@@ -250,22 +250,24 @@ def check(
         options = checked_options(options)
         scene = scene_of(armature)
         chosen = frame_range(scene, *frames)
-        rigs, found = _read(armature, names, options.force)
+        rigs, problems = _read(armature, names, options.force)
         refuse_too_long(rigs, chosen, halves=options.reduce > 0.0)
     except IK2DError as error:
         return [str(error)]
-    for one in (
+    for refuse in (
         lambda: _check_order(armature, rigs),
         lambda: plan_keys(scene, rigs, chosen, options.reduce, options.on_target_keys),
         lambda: key_faults.check_writable(
-            armature, [one for rig in rigs for one in channels_at_rest(rig, options.single_axis)], [0.0]
+            armature,
+            [channels for rig in rigs for channels in channels_at_rest(rig, options.single_axis)],
+            [0.0],
         ),
     ):
         try:
-            one()
+            refuse()
         except IK2DError as error:
-            found.append(str(error))
-    return found
+            problems.append(str(error))
+    return problems
 
 
 def _check_order(armature: bpy.types.Object, rigs: Sequence[RigChain]) -> None:

@@ -51,15 +51,17 @@ def samples_as_shown(
     else:
         surfaces = Surfaces(chains, 1)
         surfaces.read(0, view_layer_of(scene).depsgraph, record.settings)
-        still = [np.full(len(times), found[0], object) for found in surfaces.found]
+        still = [np.full(len(times), sampled[0], object) for sampled in surfaces.found]
         record = Record(**{**record.__dict__, "surfaces": still})
     numbers = {target: k for k, target in enumerate(targets)}
-    found = []
+    sampled = []
     for chain, settings, surfaces_of in zip(chains, record.settings, record.surfaces, strict=True):
         carried = is_carried(chain, times[0], times[-1])
-        found.append(samples_of(chain, record, numbers, settings, carried, surfaces_of))
-    good = np.logical_and.reduce([solvable(chain, one) for chain, one in zip(chains, found, strict=True)])
-    return [one.at(np.flatnonzero(good)) for one in found]
+        sampled.append(samples_of(chain, record, numbers, settings, carried, surfaces_of))
+    good = np.logical_and.reduce(
+        [solvable(chain, samples) for chain, samples in zip(chains, sampled, strict=True)]
+    )
+    return [samples.at(np.flatnonzero(good)) for samples in sampled]
 
 
 def _shown(scene: bpy.types.Scene, chains: Sequence[RigChain], targets: Sequence[Target]) -> Record:

@@ -96,12 +96,12 @@ def laid_flat(rig: RigChain) -> Any:
     As *Flatten Rest Pose* leaves it: what hangs on a bone moves with it. Raises IK2DError as `flat_moves`.
     """
     first = rig.pose_bones[0]
-    own = dict(zip(rig.bones, flat_moves(rig, rest_joints(rig.pose_bones)), strict=True))
+    moves = dict(zip(rig.bones, flat_moves(rig, rest_joints(rig.pose_bones)), strict=True))
     copies: dict[str, Any] = {}
-    waiting: list[tuple[bpy.types.PoseBone, Matrix]] = [(first, own[first.name])]
+    waiting: list[tuple[bpy.types.PoseBone, Matrix]] = [(first, moves[first.name])]
     while waiting:
         bone, above = waiting.pop()
-        move, data = own.get(bone.name, above), bone.bone
+        move, data = moves.get(bone.name, above), bone.bone
         parent = copies.get(bone.parent.name, bone.parent) if bone.parent is not None else None
         rest = Instead(
             data,

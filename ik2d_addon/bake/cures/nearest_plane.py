@@ -23,7 +23,7 @@ def nearest_plane(
     An automatic one or one of the armature's axes where these do, without a normal; else 'CUSTOM'.
     """
     joints = rest_joints(rig.pose_bones)
-    found = {}
+    planes = {}
     for choice in _CHOICES:
         try:
             plane, taken = choose_plane(settings, choice, rig.pose_bones, joints)
@@ -31,13 +31,13 @@ def nearest_plane(
             continue
         if taken in (FIRST_X, FIRST_Z):
             plane = plane_through(joints, points, plane) or plane
-        found[choice] = _misses(plane, joints, points)
-    own = min(_own_planes(joints, points), key=lambda plane: _misses(plane, joints, points), default=None)
-    if own is not None:
-        found['CUSTOM'] = _misses(own, joints, points)
-    best = min(found.values())
-    choice = next(choice for choice, misses in found.items() if misses <= best + AS_WELL * reach_of(joints))
-    return choice, own.normal if choice == 'CUSTOM' and own is not None else None
+        planes[choice] = _misses(plane, joints, points)
+    nearest = min(_own_planes(joints, points), key=lambda plane: _misses(plane, joints, points), default=None)
+    if nearest is not None:
+        planes['CUSTOM'] = _misses(nearest, joints, points)
+    best = min(planes.values())
+    choice = next(choice for choice, misses in planes.items() if misses <= best + AS_WELL * reach_of(joints))
+    return choice, nearest.normal if choice == 'CUSTOM' and nearest is not None else None
 
 
 def _own_planes(joints: Floats, points: Floats) -> list[Plane]:

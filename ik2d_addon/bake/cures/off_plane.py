@@ -70,8 +70,8 @@ class OffPlane:
         best = self.cures[0]
         if best.left <= self.tolerance:
             return say("; {label} brings the tip to it", label=best.label)
-        part = 100.0 * (1.0 - best.left / self.mean)
-        return say("; {label} brings the tip nearer by {part:.0f} %", label=best.label, part=part)
+        percent = 100.0 * (1.0 - best.left / self.mean)
+        return say("; {label} brings the tip nearer by {part:.0f} %", label=best.label, part=percent)
 
 
 def off_plane(
@@ -166,7 +166,7 @@ def advice_on(
     scene: bpy.types.Scene, solved: Sequence[SolvedChain], frames: Sequence[float]
 ) -> dict[str, str]:
     """Return what helps chains whose targets are off their planes, in words, by the chains' names."""
-    found = {}
+    advice = {}
     for chain in solved:
         rig = chain.rig
         settings = rig.armature.ik2d.chains.get(rig.name) if rig.path else None
@@ -179,8 +179,8 @@ def advice_on(
         except IK2DError:  # baked by force
             continue
         if off is not None:
-            found[rig.name] = off.advice
-    return found
+            advice[rig.name] = off.advice
+    return advice
 
 
 def _sampled(

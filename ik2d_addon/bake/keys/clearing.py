@@ -82,9 +82,9 @@ def on_bones(armature: bpy.types.Object, bones: Sequence[str]) -> Wanted:
     paths, scaled = baked_paths(armature, bones), {joint.name for joint in scaled_joints(armature)}
     posed = [armature.pose.bones[name] for name in bones if name in armature.pose.bones]
     paths |= {bone.path_from_id("rotation_mode") for bone in posed}
-    own = _slid(armature, bones)
-    own |= {(bone.path_from_id("scale"), ALONG) for bone in posed if bone.name in scaled}
-    return lambda path, index: path in paths or (path, index) in own
+    channels = _slid(armature, bones)
+    channels |= {(bone.path_from_id("scale"), ALONG) for bone in posed if bone.name in scaled}
+    return lambda path, index: path in paths or (path, index) in channels
 
 
 def channels_of(chain: PropertyGroup) -> dict[Object, Wanted]:

@@ -77,8 +77,8 @@ class PlayedChain:
         for k, (bone, keyed) in enumerate(self.located):
             offsets[bone] = np.zeros((len(channels), 3))
             if self.bases is not None:
-                own = channels[:, 3 * k : 3 * k + 3] - self.bases[rows, bone]
-                offsets[bone][:, keyed] = own[:, keyed]
+                moved = channels[:, 3 * k : 3 * k + 3] - self.bases[rows, bone]
+                offsets[bone][:, keyed] = moved[:, keyed]
         return offsets
 
     def tips_in_world(self) -> Floats:
@@ -181,8 +181,8 @@ class Cubics:
     def _turned_off(self, off: Floats, rows: slice) -> Floats:
         """Return the misses of the marks (m,) in the world, for channels that are off by (m, c)."""
         misses = self.played.marked(self.played.channels[rows] + off) - self._all_marks[rows]
-        found: Floats = np.sqrt((misses**2).sum(axis=2)).max(axis=1, initial=0.0) * self._sizes[rows]
-        return found
+        far: Floats = np.sqrt((misses**2).sum(axis=2)).max(axis=1, initial=0.0) * self._sizes[rows]
+        return far
 
     def _correction(
         self, rows: slice, at_slopes: Floats, off: Floats, missed: Floats, weights: Floats

@@ -95,31 +95,33 @@ def hand_bounds(
         shown = samples.world[:, None, :3, :3] @ samples.hands
         sizes = np.sqrt((shown**2).sum(axis=2)).max(axis=(0, 2))
     stretched = 1.0 if factors is None else max(1.0, float(factors.max()))
-    nested = {name: [one.name for one in bones[name].parent_recursive if one.name in names] for name in names}
-    found = {}
+    nested = {
+        name: [above.name for above in bones[name].parent_recursive if above.name in names] for name in names
+    }
+    bounds = {}
     for name, size in zip(names, sizes.tolist(), strict=True):
         levels = max(len(nested[other]) for other in names if other == name or name in nested[other]) + 1
-        found[name] = bound / (levels * size * stretched * _furthest(bones[name]))
-    return found
+        bounds[name] = bound / (levels * size * stretched * _furthest(bones[name]))
+    return bounds
 
 
 def _furthest(bone: bpy.types.Bone) -> float:
     """Return the distance in rest from a bone's head to the furthest end that turns with it."""
-    start, found, bones = bone.head_local, float(bone.length), list(bone.children)
+    start, furthest, bones = bone.head_local, float(bone.length), list(bone.children)
     while bones:
         each = bones.pop()
-        found = max(found, float((each.head_local - start).length))
+        furthest = max(furthest, float((each.head_local - start).length))
         if each.use_inherit_rotation:
-            found = max(found, float((each.tail_local - start).length))
+            furthest = max(furthest, float((each.tail_local - start).length))
             bones += each.children
-    return found
+    return furthest
 
 
 def _summed(rig: RigChain, bounds: Mapping[str, float]) -> Iterator[float]:
     """Yield the angle that each hand may be off, with the hands that it hangs on."""
     for name in bounds:
         above = rig.armature.data.bones[name].parent_recursive
-        yield bounds[name] + sum(bounds.get(one.name, 0.0) for one in above)
+        yield bounds[name] + sum(bounds.get(bone.name, 0.0) for bone in above)
 
 
 # --- Cubics from key to key --------------------------------------------------
@@ -150,8 +152,8 @@ class TurnCubics:
             return np.tile(channels[last] - channels[first], (2, 1)), 0.0
         wanted = channels[rows] - at_ends @ channels[[first, last]]
         slopes = np.empty((2, channels.shape[1]))
-        for part, speeds in self._parts:
+        for columns, speeds in self._parts:
             weighted = (at_slopes * speeds[rows] ** 2).T
-            slopes[:, part] = solved_normal(weighted @ at_slopes, weighted @ wanted[:, part])
+            slopes[:, columns] = solved_normal(weighted @ at_slopes, weighted @ wanted[:, columns])
         played = matrices(self.mode, at_ends @ channels[[first, last]] + at_slopes @ slopes)
         return slopes, float(angles_between(played, self._turns[rows]).max())

@@ -56,13 +56,13 @@ def _keyed_with_chain(
         for bone, on_keys in zip(every, rotations, strict=True):
             bone[keyed] = on_keys
         rotations = every
-    own = own_turns(scene, rig, times.tolist())
-    turned = hands_held(rig, samples, rotations, own, solved.factors, solved.locations)
-    found = turned.rotations
+    turns = own_turns(scene, rig, times.tolist())
+    turned = hands_held(rig, samples, rotations, turns, solved.factors, solved.locations)
+    channels = turned.rotations
     if not keyed.all():
         held = plan.held.get(rig.name)
-        found = [keyed_at(each, plan, np.flatnonzero(keyed), held) for each in found]
-    return KeyedHands(found, turned, times, keyed)
+        channels = [keyed_at(each, plan, np.flatnonzero(keyed), held) for each in channels]
+    return KeyedHands(channels, turned, times, keyed)
 
 
 def _keyed_on_all(
@@ -78,16 +78,16 @@ def _keyed_on_all(
     known = ChainSamples.joined([half_way, samples]).at(np.where(good, gaps, len(gaps) + gaps).tolist())
     every = at_quarters(times)
     channels = {
-        each.bone: woven(each.values, [played_between(each, part) for part in QUARTERS])
+        each.bone: woven(each.values, [played_between(each, quarter) for quarter in QUARTERS])
         for each in turning_bones(chain)
     }
     factors, locations = (
-        None if each is None else woven(each, [automatic_between(each, part) for part in QUARTERS])
+        None if each is None else woven(each, [automatic_between(each, quarter) for quarter in QUARTERS])
         for each in (solved.factors, solved.locations)
     )
     turned = turned_at_quarters(scene, chain, every, samples, known, channels, factors, locations)
     keyed = [_with_handles(rig.armature, each, good) for each in turned.rotations]
-    told = woven(np.ones(len(times), bool), [good & (part == 0.5) for part in QUARTERS])
+    told = woven(np.ones(len(times), bool), [good & (quarter == 0.5) for quarter in QUARTERS])
     turned = replace(turned, rotations=keyed, wanted=turned.wanted[told], shown=turned.shown[told])
     return KeyedHands(keyed, turned, every[told], np.isin(every[told], times))
 
@@ -103,7 +103,7 @@ def _with_handles(
     wanted = [matrices(mode, rotation.values[i::count]) for i in range(1, count)]
 
     def missed(played: BoneRotation) -> Floats:
-        shown = (matrices(mode, played_between(played, part)) for part in QUARTERS)
+        shown = (matrices(mode, played_between(played, quarter)) for quarter in QUARTERS)
         off: Floats = np.max([angles_between(*each) for each in zip(shown, wanted, strict=True)], axis=0)
         return off
 

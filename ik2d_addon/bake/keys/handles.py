@@ -65,20 +65,20 @@ def strays(chain: SolvedChain, rotations: Sequence[BoneRotation], half_way: Chai
     return missed
 
 
-def played_between(rotation: BoneRotation, part: float) -> Floats:
+def played_between(rotation: BoneRotation, share: float) -> Floats:
     """Return the values (m - 1, c) that keyed channels (m, c) play at a part of the time between frames."""
     if rotation.handles is None:
-        return automatic_between(rotation.values, part)
+        return automatic_between(rotation.values, share)
     arriving, leaving = rotation.handles
-    found = automatic_between(rotation.values, part, ~np.isnan(rotation.handles))
-    rest = 1.0 - part
-    shaped = rest**3 * rotation.values[:-1] + part**3 * rotation.values[1:]
-    shaped += 3.0 * part * rest * (rest * leaving[:-1] + part * arriving[1:])
-    return np.where(np.isnan(shaped), found, shaped)
+    values = automatic_between(rotation.values, share, ~np.isnan(rotation.handles))
+    rest = 1.0 - share
+    shaped = rest**3 * rotation.values[:-1] + share**3 * rotation.values[1:]
+    shaped += 3.0 * share * rest * (rest * leaving[:-1] + share * arriving[1:])
+    return np.where(np.isnan(shaped), values, shaped)
 
 
-def automatic_between(values: Floats, part: float, free: NDArray[np.bool_] | None = None) -> Floats:
-    """Return the values (m - 1, c) of channels (m, c) with automatic handles at a part of each gap's time.
+def automatic_between(values: Floats, share: float, free: NDArray[np.bool_] | None = None) -> Floats:
+    """Return the values (m - 1, c) of channels (m, c) with automatic handles at a share of each gap's time.
 
     Between values v with handles that lead to v + h on both sides it is, s of the way along the segment,
     (1 - w) v0 + w v1 + 3 s (1 - s) ((1 - s) h0 + s h1) with w = s^2 (3 - 2 s).
@@ -97,21 +97,21 @@ def automatic_between(values: Floats, part: float, free: NDArray[np.bool_] | Non
         after[1:-1] = np.where(free[0, 1:-1], np.minimum(AUTOMATIC * slopes, sizes[1:]), after[1:-1])
     for lengths in (before, after):
         lengths[1:-1] *= steps[:-1] * steps[1:] > 0.0
-    s = _way_along(part)
+    s = _way_along(share)
     weight = s * s * (3.0 - 2.0 * s)
-    found: Floats = (1.0 - weight) * values[:-1] + weight * values[1:]
-    found += np.copysign(3.0 * s * (1.0 - s), steps) * ((1.0 - s) * after[:-1] - s * before[1:])
-    return found
+    between: Floats = (1.0 - weight) * values[:-1] + weight * values[1:]
+    between += np.copysign(3.0 * s * (1.0 - s), steps) * ((1.0 - s) * after[:-1] - s * before[1:])
+    return between
 
 
-def _way_along(part: float) -> float:
+def _way_along(share: float) -> float:
     """Return how far along a segment with automatic handles, 0..1, a part of its time is."""
-    s = part
+    s = share
     while True:  # Newton's method: the time's slope is nearly 1
         rest = 1.0 - s
         time = 3.0 * s * rest * (rest * AUTOMATIC + s * (1.0 - AUTOMATIC)) + s**3
         slope = 3.0 * (AUTOMATIC * (rest * rest + s * s) + 2.0 * s * rest * (1.0 - 2.0 * AUTOMATIC))
-        step = (time - part) / slope
+        step = (time - share) / slope
         if abs(step) < 1e-15:
             return s
         s -= step
@@ -138,8 +138,8 @@ def _between(values: Floats, after: NDArray[np.intp], parts: Floats) -> Floats:
     slopes = np.gradient(values)
     at_ends, at_slopes = hermite(parts)
     ends, speeds = (np.stack((each[after], each[after + 1]), axis=1) for each in (values, slopes))
-    found: Floats = (at_ends * ends).sum(axis=1) + (at_slopes * speeds).sum(axis=1)
-    return found
+    smooth: Floats = (at_ends * ends).sum(axis=1) + (at_slopes * speeds).sum(axis=1)
+    return smooth
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,25 +152,27 @@ class Between:
 
 
 def shaped_rotations(
-    chain: SolvedChain, found: Sequence[Between], single_axis: bool, before: Mapping[str, Floats] | None
+    chain: SolvedChain, inner: Sequence[Between], single_axis: bool, before: Mapping[str, Floats] | None
 ) -> list[BoneRotation]:
     """Return a solved chain's rotations, then its stretched scales, with handles in some of the gaps.
 
-    found: as it was solved there, a gap in one of them or in both. single_axis and before: as in
+    inner: as it was solved there, a gap in one of them or in both. single_axis and before: as in
     `bone_rotations`.
     """
-    after = np.concatenate([np.repeat(one.gaps, len(one.times)) for one in found])
-    order = np.lexsort((np.concatenate([np.tile(one.times, len(one.gaps)) for one in found]), after))
+    after = np.concatenate([np.repeat(channels.gaps, len(channels.times)) for channels in inner])
+    order = np.lexsort(
+        (np.concatenate([np.tile(channels.times, len(channels.gaps)) for channels in inner]), after)
+    )
     after = after[order]
 
     def woven(name: str) -> Any:
-        own, parts = getattr(chain, name), [getattr(one.solved, name) for one in found]
-        if own is None or any(part is None for part in parts):
-            return own
+        outside, parts = getattr(chain, name), [getattr(one.solved, name) for one in inner]
+        if outside is None or any(part is None for part in parts):
+            return outside
         inside = np.concatenate(parts)[order]
         if name == "turns":
-            inside = inside + 2.0 * np.pi * np.round((own[after] - inside) / (2.0 * np.pi))
-        return np.insert(own, after + 1, inside, axis=0)
+            inside = inside + 2.0 * np.pi * np.round((outside[after] - inside) / (2.0 * np.pi))
+        return np.insert(outside, after + 1, inside, axis=0)
 
     # All in one sequence, so that the channels are continuous too.
     together = woven("turns")
@@ -179,7 +181,9 @@ def shaped_rotations(
     rotations = bone_rotations(chain.rig, together, single_axis, before, woven("swings"))
     slides = slide_channels(chain.rig, woven("locations"))
     scales = scale_channels(chain.rig, woven("factors"))
-    return [shaped(one, on_frames, inside, after, THIRDS[0]) for one in (*rotations, *slides, *scales)]
+    return [
+        shaped(channels, on_frames, inside, after, THIRDS[0]) for channels in (*rotations, *slides, *scales)
+    ]
 
 
 def shaped(
@@ -211,10 +215,10 @@ def shaped(
     gap, row = gaps[counts == 3], rows[counts == 3]
     first, last = values[gap], values[gap + 1]
     one, middle, other = (between[(row + k) % len(between)] for k in range(3))
-    part = first_of_three
-    rest = 1.0 - 2.0 * part
+    early = first_of_three
+    rest = 1.0 - 2.0 * early
     bulge = 4.0 * middle - 2.0 * (first + last)
-    lean = ((last - first) * rest - (other - one)) / (2.0 * part * (1.0 - part) * rest)
+    lean = ((last - first) * rest - (other - one)) / (2.0 * early * (1.0 - early) * rest)
     handles[1, gap] = first + (last - first + bulge + lean) / 3.0
     handles[0, gap + 1] = last - (last - first - bulge + lean) / 3.0
     return replace(rotation, values=values, handles=handles)

@@ -145,10 +145,10 @@ def plan_keys(
     """
     pace, whole = pace_of(scene), range(frames[0], frames[-1] + 1)
     if on_target_keys:
-        own = {rig.name: target_key_frames(rig, frames[0], frames[-1], pace) for rig in rigs}
-        times = sorted(set(whole).union(*own.values()))
-        held = {rig.name: held_keys(rig, own[rig.name], pace) for rig in rigs}
-        return KeyPlan(times, times, own=own, pace=pace, held=held)
+        by_chain = {rig.name: target_key_frames(rig, frames[0], frames[-1], pace) for rig in rigs}
+        times = sorted(set(whole).union(*by_chain.values()))
+        held = {rig.name: held_keys(rig, by_chain[rig.name], pace) for rig in rigs}
+        return KeyPlan(times, times, own=by_chain, pace=pace, held=held)
     if reduce > 0.0:
         halves = np.arange(2 * frames[0], 2 * frames[-1] + 1) / 2.0
         return KeyPlan(list(whole), halves.tolist(), reduce, candidates=frames, pace=pace)
@@ -200,28 +200,28 @@ def key_chains(
     """
     shaped: list[list[BoneRotation]] = [[] for _ in drafts]
     between: list[list[Between]] = [[] for _ in drafts]
-    left, strayed = [one.gaps for one in drafts], [(0, 0.0)] * len(drafts)
+    left, strayed = [draft.gaps for draft in drafts], [(0, 0.0)] * len(drafts)
     for times in (THIRDS, HALF_WAY) if thirds else (HALF_WAY,):
         asked = []
         numbers = [number for number, gaps in enumerate(left) if len(gaps)]
         for number in numbers:
-            one, gaps = drafts[number], left[number]
-            assert one.half_way is not None
-            samples = thirds[number] if times is THIRDS else one.half_way.at(gaps.tolist())
-            asked.append(between_frames(one.chain, samples, gaps, times))
+            draft, gaps = drafts[number], left[number]
+            assert draft.half_way is not None
+            samples = thirds[number] if times is THIRDS else draft.half_way.at(gaps.tolist())
+            asked.append(between_frames(draft.chain, samples, gaps, times))
         solved = yield from mapped(solve_chains(asked), lambda done: min(done, len(plan.times)))
-        for number, found in zip(numbers, solved, strict=True):
-            one, gaps = drafts[number], left[number]
-            between[number].append(Between(gaps, times, found))
-            shaped[number] = shaped_rotations(one.chain, between[number], single_axis, one.before)
-            if times is THIRDS and one.half_way is not None:
-                missed = strays(one.chain, shaped[number][: len(one.rotations)], one.half_way)[gaps]
-                left[number] = gaps[missed > DOUBTFUL * one.chain.reach]
+        for number, chain in zip(numbers, solved, strict=True):
+            draft, gaps = drafts[number], left[number]
+            between[number].append(Between(gaps, times, chain))
+            shaped[number] = shaped_rotations(draft.chain, between[number], single_axis, draft.before)
+            if times is THIRDS and draft.half_way is not None:
+                missed = strays(draft.chain, shaped[number][: len(draft.rotations)], draft.half_way)[gaps]
+                left[number] = gaps[missed > DOUBTFUL * draft.chain.reach]
                 worst = int(np.argmax(missed))
                 strayed[number] = int(gaps[worst]), float(missed[worst])
     keyed = []
-    for one, own, stray in zip(drafts, shaped, strayed, strict=True):
-        keyed.append(replace((yield from _key_chain(plan, one, own)), strayed=stray))
+    for draft, rotations, stray in zip(drafts, shaped, strayed, strict=True):
+        keyed.append(replace((yield from _key_chain(plan, draft, rotations)), strayed=stray))
         yield len(plan.times)
     return keyed
 
@@ -266,7 +266,7 @@ def _reduced_scales(plan: KeyPlan, chain: SolvedChain, scales: Sequence[BoneRota
     rows = _steady(chain.factors[:, -1], candidates, SCALED * plan.bound / chain.reach)
     handles = [handles_of(scale.values[rows], _end_slopes(scale.values, rows)) for scale in scales]
     return [
-        replace(keyed_at(scale, plan, rows), handles=own) for scale, own in zip(scales, handles, strict=True)
+        replace(keyed_at(scale, plan, rows), handles=its) for scale, its in zip(scales, handles, strict=True)
     ]
 
 
@@ -320,8 +320,8 @@ def _reduced(
     handles = handles_of(played.channels[rows], slopes)
     widths = np.cumsum([rotation.values.shape[1] for rotation in rotations])[:-1]
     return [
-        replace(keyed_at(rotation, plan, rows), handles=own)
-        for rotation, own in zip(rotations, np.split(handles, widths, axis=2), strict=True)
+        replace(keyed_at(rotation, plan, rows), handles=its)
+        for rotation, its in zip(rotations, np.split(handles, widths, axis=2), strict=True)
     ]
 
 
@@ -338,13 +338,13 @@ def rotations_of(solved: Sequence[KeyedChain], by_hand: bool = False) -> list[Bo
 
     Scales, slides and hands never do: they would be added once more.
     """
-    found = [channels for chain in solved for channels in chain.channels]
+    every = [channels for chain in solved for channels in chain.channels]
     if not by_hand:
-        return found
+        return every
     bones = {bone for chain in solved for bone in chain.solved.rig.bones}
     return [
         replace(one, generated=False) if one.bone in bones and not isinstance(one, BoneChannels) else one
-        for one in found
+        for one in every
     ]
 
 

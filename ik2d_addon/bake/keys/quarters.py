@@ -36,39 +36,39 @@ def turned_at_quarters(
     of these. samples: on the frames (m,); half_way: between them (m - 1,).
     """
     bare = [replace(each, poses=None, hands=None) for each in (samples, half_way)]
-    there = [_samples_at(bare[0], bare[1], part) for part in QUARTERS]
+    there = [_samples_at(bare[0], bare[1], quarter) for quarter in QUARTERS]
     frames = len(samples.targets)
     rows = np.split(np.arange(len(times)), frames + (frames - 1) * np.arange(len(there)))
     together = ChainSamples.joined([bare[0], *there]).at(woven(rows[0], rows[1:]).tolist())
-    own = own_turns(scene, chain.solved.rig, times.tolist())
+    turns = own_turns(scene, chain.solved.rig, times.tolist())
     rotations = local_rotations(chain, channels, len(times))
-    return hands_held(chain.solved.rig, together, rotations, own, factors, locations)
+    return hands_held(chain.solved.rig, together, rotations, turns, factors, locations)
 
 
-def _samples_at(samples: ChainSamples, half_way: ChainSamples, part: float) -> ChainSamples:
+def _samples_at(samples: ChainSamples, half_way: ChainSamples, quarter: float) -> ChainSamples:
     """Return samples (m - 1,) at a part of each gap between frames (m,), by those half-way."""
     pairs = {name: (values, getattr(half_way, name)) for name, values in vars(samples).items()}
-    found: dict[str, Any] = {
-        name: None if values is None else mixed(values, middles, part)
+    fields: dict[str, Any] = {
+        name: None if values is None else mixed(values, middles, quarter)
         for name, (values, middles) in pairs.items()
     }
-    there = ChainSamples(**found)
+    there = ChainSamples(**fields)
     return there.with_settings(influence=there.influence.clip(0.0, 1.0))
 
 
-def mixed(values: Floats, middles: Floats, part: float) -> Floats:
+def mixed(values: Floats, middles: Floats, quarter: float) -> Floats:
     """Return values (m - 1, ..) at a part of each gap: on parabolas through frames (m, ..) and half-way.
 
     Exactly the same where all three are.
     """
-    first, last = (1.0 - part) * (1.0 - 2.0 * part), part * (2.0 * part - 1.0)
-    found: Floats = middles + first * (values[:-1] - middles) + last * (values[1:] - middles)
-    return found
+    first, last = (1.0 - quarter) * (1.0 - 2.0 * quarter), quarter * (2.0 * quarter - 1.0)
+    blend: Floats = middles + first * (values[:-1] - middles) + last * (values[1:] - middles)
+    return blend
 
 
 def at_quarters(times: Floats) -> Floats:
     """Return times (m,) with the quarters between them (4 m - 3,)."""
-    return woven(times, [times[:-1] + part * np.diff(times) for part in QUARTERS])
+    return woven(times, [times[:-1] + quarter * np.diff(times) for quarter in QUARTERS])
 
 
 def woven(on_frames: NDArray[Any], between: Sequence[NDArray[Any]]) -> NDArray[Any]:

@@ -32,8 +32,8 @@ def target_key_frames(rig: RigChain, first: float, last: float, pace: float = 1.
     One without keys takes those of its parents. pace: how fast time goes in actions, where the
     scene's is remapped. Raises IK2DError where there are no keys at all.
     """
-    found = {frame for node in rig.followed for frame in _moving_frames(node)}
-    if not found:
+    frames = {frame for node in rig.followed for frame in _moving_frames(node)}
+    if not frames:
         name = f"{rig.target.name}/{rig.subtarget}" if rig.subtarget else rig.target.name
         raise refusal(
             "Chain '{chain}': its target '{name}' has no keys in its action, nor has what it is "
@@ -41,7 +41,7 @@ def target_key_frames(rig: RigChain, first: float, last: float, pace: float = 1.
             chain=rig.name,
             name=name,
         )
-    shown = {round(frame / pace, 3) for frame in found}  # 32 bits: nearer than this, two keys are one
+    shown = {round(frame / pace, 3) for frame in frames}  # 32 bits: nearer than this, two keys are one
     return sorted({first, last} | {frame for frame in shown if first <= frame <= last})
 
 
@@ -90,9 +90,9 @@ def _steps(curve: bpy.types.FCurve, time: float) -> bool:
 
 def _moving_frames(holder: Node) -> set[float]:
     """Return the frames of the keys that move an object or bone: its own, else those of its parents."""
-    own = _key_frames(holder, _PLACE)
-    if own:
-        return own
+    frames = _key_frames(holder, _PLACE)
+    if frames:
+        return frames
     return {frame for above in walk([holder], parents)[1:] for frame in _key_frames(above, _TRANSFORM)}
 
 

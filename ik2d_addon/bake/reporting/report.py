@@ -31,15 +31,15 @@ class BakeReport:
         if len(parts) == 1:
             return parts[0]
         return cls(
-            ", ".join(part.armature for part in parts),
-            tuple(chain for part in parts for chain in part.chains),
+            ", ".join(report.armature for report in parts),
+            tuple(chain for report in parts for chain in report.chains),
             parts[0].verb,
-            next((part.full_scene for part in parts if part.full_scene), ""),
-            tuple(f"{part.armature}: {warning}" for part in parts for warning in part.rig_warnings),
-            tuple(f"{part.armature}: {fault}" for part in parts for fault in part.left_out),
-            next((part.stepped for part in parts if part.stepped), ""),
+            next((report.full_scene for report in parts if report.full_scene), ""),
+            tuple(f"{report.armature}: {warning}" for report in parts for warning in report.rig_warnings),
+            tuple(f"{report.armature}: {fault}" for report in parts for fault in report.left_out),
+            next((report.stepped for report in parts if report.stepped), ""),
             tuple(parts),
-            Replaced.joined([part.replaced for part in parts]),
+            Replaced.joined([report.replaced for report in parts]),
         )
 
     @property
@@ -51,7 +51,9 @@ class BakeReport:
     def warnings(self) -> tuple[str, ...]:
         """The warnings on the armature and its chains; of several armatures after the name of each."""
         if self.parts:
-            return tuple(f"{part.armature}: {one}" for part in self.parts for one in part.warnings)
+            return tuple(
+                f"{report.armature}: {sentence}" for report in self.parts for sentence in report.warnings
+            )
         return (
             *self.left_out,
             *self.rig_warnings,

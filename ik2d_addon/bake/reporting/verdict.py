@@ -166,11 +166,11 @@ def _hands_off(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Floats | Non
     frames = plan.frame_array
     off = np.full(len(frames), np.nan)
     there = keyed.hands.keyed
-    _, rows, own = np.intersect1d(frames, keyed.hands.times[there], return_indices=True)
-    off[rows] = keyed.hands.turned.off[there].max(axis=1)[own]
+    _, rows, of_keys = np.intersect1d(frames, keyed.hands.times[there], return_indices=True)
+    off[rows] = keyed.hands.turned.off[there].max(axis=1)[of_keys]
     if played.hands_off is not None:
-        _, rows, own = np.intersect1d(frames, played.times, return_indices=True)
-        off[rows] = np.where(np.isnan(played.hands_off[own]), off[rows], played.hands_off[own])
+        _, rows, of_keys = np.intersect1d(frames, played.times, return_indices=True)
+        off[rows] = np.where(np.isnan(played.hands_off[of_keys]), off[rows], played.hands_off[of_keys])
     degrees: Floats = np.degrees(off)
     return degrees
 

@@ -224,17 +224,17 @@ def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     by_cure: dict[str, list[int]] = {}
     for jump in jumps.tolist():
         by_cure.setdefault(_cure(chain, jump), []).append(jump)
-    for cure, found in by_cure.items():
-        worst = max(found, key=furthest.__getitem__)
+    for cure, places in by_cure.items():
+        worst = max(places, key=furthest.__getitem__)
         bone = chain.rig.bones[int(np.argmax(turns[worst]))]
         others = (
             say(
                 ", the furthest of {count} such turns from frame {frame:g} to {frame_2:g}",
-                count=len(found),
-                frame=frames[found[0]],
-                frame_2=frames[found[-1] + 1],
+                count=len(places),
+                frame=frames[places[0]],
+                frame_2=frames[places[-1] + 1],
             )
-            if len(found) > 1
+            if len(places) > 1
             else ""
         )
         yield say(

@@ -186,10 +186,10 @@ def _led(
         way = np.where(rig.joints.held, way, wrapped(way))
         slide = problem.solvers(after.slides, row) - last.slides
         share = (times[row] - time) / (after.frame - time)
-        part = yield from problem.one(row, StartPose(last.angles + way * share, last.slides + slide * share))
-        if solution.arrived[row] and not part.arrived[0]:
+        posed = yield from problem.one(row, StartPose(last.angles + way * share, last.slides + slide * share))
+        if solution.arrived[row] and not posed.arrived[0]:
             return solution
-        parts.append(part if solution.parted is None else replace(part, parted=np.ones(1, np.bool_)))
-        last, time = StartPose(part.angles[0], part.slides[0]), times[row]
+        parts.append(posed if solution.parted is None else replace(posed, parted=np.ones(1, np.bool_)))
+        last, time = StartPose(posed.angles[0], posed.slides[0]), times[row]
         yield row + 1
     return Solution.joined(parts)

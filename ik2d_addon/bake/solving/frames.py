@@ -150,20 +150,20 @@ def solve_chains(asked: Sequence[Asked]) -> Steps[list[SolvedChain]]:
     CCD starts each frame from the one before, and the first from `neighbors.before` or else Even's pose.
     Yields the number of frames done, of all chains together.
     """
-    problems, found, before = [one.problem() for one in asked], {}, 0
+    problems, aimed, before = [chain.problem() for chain in asked], {}, 0
     for numbers in _together(asked, problems):
         yield before
         if len(numbers) == 1:
             (number,) = numbers
             alone = _alone(asked[number], problems[number])
-            problems[number], found[number] = yield from mapped(alone, before.__add__)
+            problems[number], aimed[number] = yield from mapped(alone, before.__add__)
         else:
             as_one = _as_one(numbers, asked, problems)
-            found |= zip(numbers, (yield from mapped(as_one, before.__add__)), strict=True)
+            aimed |= zip(numbers, (yield from mapped(as_one, before.__add__)), strict=True)
         before += sum(len(asked[number].times) for number in numbers)
     solved = []
-    for number, (one, problem) in enumerate(zip(asked, problems, strict=True)):
-        solved.append(_solved(one, problem, found[number]))
+    for number, (chain, problem) in enumerate(zip(asked, problems, strict=True)):
+        solved.append(_solved(chain, problem, aimed[number]))
         yield before
     return solved
 
@@ -172,9 +172,9 @@ def _together(asked: Sequence[Asked], problems: Sequence[Problem]) -> list[list[
     """Return the numbers of chains, those in one list to be solved as one array."""
     groups: dict[Hashable, list[int]] = {}
     sizes: dict[Hashable, int] = {}
-    for number, (one, problem) in enumerate(zip(asked, problems, strict=True)):
+    for number, (chain, problem) in enumerate(zip(asked, problems, strict=True)):
         kind, frames = problem.kind, len(problem.targets)
-        key: Hashable = number if kind is None else (kind, one.starts is None)
+        key: Hashable = number if kind is None else (kind, chain.starts is None)
         if sizes.get(key, 0) + frames > _TOGETHER and key in groups:  # enough: begin another
             groups[number, "whole"], sizes[key] = groups.pop(key), 0
         groups.setdefault(key, []).append(number)
@@ -195,15 +195,15 @@ def _as_one(
 ) -> Steps[list[Aimed]]:
     """Aim several chains of one kind, by their numbers, as one array."""
     whole = Problem.joined([problems[number] for number in numbers])
-    starts = [one for number in numbers if (one := asked[number].starts) is not None]
+    starts = [start for number in numbers if (start := asked[number].starts) is not None]
     first = asked[numbers[0]]
     aiming = aim(
         whole, StartPose.joined(starts) if starts else None, first.times, first.neighbors, first.beyond
     )
-    aimed, found = (yield from aiming), []
+    aimed, results = (yield from aiming), []
     for number, part in zip(numbers, whole.parts, strict=True):
-        found.append((yield from _flipped(asked[number], problems[number], aimed.at(part.rows))))
-    return found
+        results.append((yield from _flipped(asked[number], problems[number], aimed.at(part.rows))))
+    return results
 
 
 def _flipped(asked: Asked, problem: Problem, aimed: Aimed) -> Steps[Aimed]:
@@ -314,7 +314,7 @@ def _uneven_scale(rig: RigChain, samples: ChainSamples, linkage: Linkage) -> str
     linear = samples.bases[..., :3, :3]
     bones = uneven(linear) if is_constant(linear) else map(is_uneven, np.swapaxes(linear, 0, 1))
     return next(
-        (say("bone '{bone}'", bone=bone) for bone, one in zip(rig.bones, bones, strict=True) if one), ""
+        (say("bone '{bone}'", bone=bone) for bone, scaled in zip(rig.bones, bones, strict=True) if scaled), ""
     )
 
 

@@ -45,20 +45,20 @@ class KeyedHands:
         return from_wanted, from_keyed
 
 
-def hands_of(chain: SolvedChain, samples: ChainSamples, own: OwnTurns) -> TurnedHands:
+def hands_of(chain: SolvedChain, samples: ChainSamples, others: OwnTurns) -> TurnedHands:
     """Return the rotations of the hands of a chain that was solved at the sampled frames."""
     rotations = rotations_of(chain.rig, chain.turns, chain.swings)
-    return hands_held(chain.rig, samples, rotations, own, chain.factors, chain.locations)
+    return hands_held(chain.rig, samples, rotations, others, chain.factors, chain.locations)
 
 
 def hands_held(
     rig: RigChain,
     samples: ChainSamples,
     rotations: Sequence[Floats],
-    own: OwnTurns,
+    others: OwnTurns,
     factors: Floats | None,
     locations: Floats | None,
 ) -> TurnedHands:
     """Return the hands' rotations for local rotations, (frames, 3, 3) a bone, factors and locations."""
     assert rig.hands is not None
-    return turned_hands(rig, as_solved(rig, samples, factors, locations), rotations, own, rig.hands)
+    return turned_hands(rig, as_solved(rig, samples, factors, locations), rotations, others, rig.hands)

@@ -79,13 +79,13 @@ class Problem:
     @classmethod
     def joined(cls, problems: "Sequence[Problem]") -> "Problem":
         """Return the problem of several chains of one `kind`, the frames of each after those before."""
-        frames = [len(one.targets) for one in problems]
+        frames = [len(problem.targets) for problem in problems]
         ends = np.cumsum(frames).tolist()
         names = ("points", "targets", "lengths", "headings", "unturned", "softness", "bend")
         return replace(
             problems[0],
-            **{name: np.concatenate([getattr(one, name) for one in problems]) for name in names},
-            linkage=Linkage.joined([one.linkage for one in problems], frames),
+            **{name: np.concatenate([getattr(problem, name) for problem in problems]) for name in names},
+            linkage=Linkage.joined([problem.linkage for problem in problems], frames),
             parts=tuple(
                 Part(slice(end - count, end), each.near)
                 for end, count, each in zip(ends, frames, problems, strict=True)
@@ -100,7 +100,7 @@ class Problem:
         """
         rig, plain = self.rig, (self.sliding, self.stretched, self.wanted)
         free = rig.solver == 'TWO_BONE' and not rig.joints.held.any() and not rig.joints.askew
-        if not free or any(one is not None for one in plain) or not self.linkage.is_flat:
+        if not free or any(special is not None for special in plain) or not self.linkage.is_flat:
             return None
         if self.linkage.bases is None or not are_plain(self.lengths, self.targets):
             return None
@@ -343,18 +343,18 @@ class Problem:
                 over = turned_over(chain, last.angles.tolist(), float(bend[row]))
                 last = StartPose(np.array(over), last.slides)
             rest = self.unturned[frame]
-            own = targets[rows], last, bend[rows], softness[rows]
-            part = yield from solved_steps(self.rig, chain, *own, rest, self._posture(frame))
-            parts.append(part)
-            last = StartPose(part.angles[0], part.slides[0])
+            asked = targets[rows], last, bend[rows], softness[rows]
+            solution = yield from solved_steps(self.rig, chain, *asked, rest, self._posture(frame))
+            parts.append(solution)
+            last = StartPose(solution.angles[0], solution.slides[0])
             yield frame + 1
         return Solution.joined(parts)
 
 
 def _most_changed(values: Floats) -> float:
     """Return the largest change over the frames of any of values (frames, n)."""
-    one = unrepeated(values)
-    return float(np.ptp(one, axis=0).max()) if len(one) > 1 else 0.0
+    rows = unrepeated(values)
+    return float(np.ptp(rows, axis=0).max()) if len(rows) > 1 else 0.0
 
 
 def tips_of(lengths: Floats, angles: Floats) -> Floats:

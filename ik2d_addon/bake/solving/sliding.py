@@ -30,9 +30,9 @@ def read_sliding(linkage: Linkage, headings: Floats, before: Floats | None) -> S
     unslid = linkage.tips(still, still)
     ranges = linkage.slides.ranges if linkage.slides is not None else still[:0]
     for i in np.flatnonzero(ranges.any(axis=1)):
-        one = np.zeros_like(headings)
-        one[:, i] = 1.0
-        moved = linkage.tips(still, one) - unslid
+        unit = np.zeros_like(headings)
+        unit[:, i] = 1.0
+        moved = linkage.tips(still, unit) - unslid
         gains[:, i] = np.hypot(*moved.T)
         across = moved[:, 1] * np.cos(headings[:, i]) - moved[:, 0] * np.sin(headings[:, i])
         askew |= bool((np.abs(across) > _ASKEW * gains[:, i]).any())

@@ -65,15 +65,15 @@ def solved_steps(
     parts, block = [], _block(rig, chain)
     for first in range(0, len(targets), block):
         rows = slice(first, first + block)
-        own = asked | {"bend": bend[rows], "softness": softness[rows]}
+        these = asked | {"bend": bend[rows], "softness": softness[rows]}
         if rig.solver == 'EVEN':
-            part = solve_even(chain, targets[rows], **own)
+            posed = solve_even(chain, targets[rows], **these)
         elif rig.solver == 'ARC':
-            part = solve_arc(chain, targets[rows], **own)
+            posed = solve_arc(chain, targets[rows], **these)
         else:
             starts = started["start"] if started["start"].ndim == 1 else started["start"][rows]
-            part = solve_two_bone(chain, targets[rows], start=starts, **own)
-        parts.append(part)
+            posed = solve_two_bone(chain, targets[rows], start=starts, **these)
+        parts.append(posed)
         yield min(first + block, len(targets))
     solution = Solution.joined(parts)
     if rig.solver == 'EVEN' and rig.goes_on:

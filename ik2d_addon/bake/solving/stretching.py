@@ -70,8 +70,8 @@ def _stretched(problem: Problem, limits: Stretch, samples: ChainSamples) -> Prob
         tolerance = chain.tolerance_or_default(problem.rig.tolerance)
         factors[rows], goals[rows] = stretched(chain, distances[rows], softness[rows], limits)
         off_reach[rows] = stretched_status(chain, distances[rows], limits, tolerance)
-    part = goals / np.where(distances > 0.0, distances, 1.0)
-    nearer = replace(problem, targets=problem.targets * part[:, None], softness=np.zeros_like(distances))
+    nearer_by = goals / np.where(distances > 0.0, distances, 1.0)
+    nearer = replace(problem, targets=problem.targets * nearer_by[:, None], softness=np.zeros_like(distances))
     unstretched = Stretched(np.ones_like(factors), np.ones_like(distances), off_reach, samples)
     lengthened = _with_factors(nearer, unstretched, factors)
     if not _have_one_shape(lengthened, problem):

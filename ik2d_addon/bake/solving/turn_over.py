@@ -19,20 +19,20 @@ _NOWHERE = 1e-6
 
 def shares(bend: Floats) -> Floats:
     """Return the share (frames,), 0..0.5, of the other side's pose for bends -1..+1."""
-    part: Floats = 0.5 * (1.0 - np.abs(bend))
-    return part
+    share: Floats = 0.5 * (1.0 - np.abs(bend))
+    return share
 
 
-def between(own: Floats, other: Floats, share: Floats, held: NDArray[np.bool_]) -> Floats:
+def between(nearer: Floats, other: Floats, share: Floats, held: NDArray[np.bool_]) -> Floats:
     """Return angles (frames, n) between those of both sides, through the straight joint.
 
     share: (frames,) of the other side's. held: (n,) joints whose angles are numbers within limits; the
     root, where free, goes the shorter way round.
     """
-    way = np.where(held, other - own, wrapped(other) - wrapped(own))
+    way = np.where(held, other - nearer, wrapped(other) - wrapped(nearer))
     if not held[0]:
-        way[:, 0] = np.unwrap(wrapped(other[:, 0] - own[:, 0]))
-    angles: Floats = own + share[:, None] * way
+        way[:, 0] = np.unwrap(wrapped(other[:, 0] - nearer[:, 0]))
+    angles: Floats = nearer + share[:, None] * way
     return angles
 
 
