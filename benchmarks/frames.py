@@ -8,7 +8,7 @@ from mathutils import Vector
 from ik2d_addon.chains import add_foot
 from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.features.native import make_native
-from ik2d_addon.rig.chain.chain import chain_bones, rest_joints
+from ik2d_addon.rig.chain.checks.bones import chain_bones, rest_joints
 from ik2d_addon.rig.chain.planes import bend_plane
 from ik2d_addon.ui.settings.joint_list import sync_joints
 

@@ -22,7 +22,7 @@ from mathutils import Vector
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from ik2d_addon.rig.chain.chain import chain_bones
+from ik2d_addon.rig.chain.checks.bones import chain_bones
 from ik2d_addon.ui.settings import rig
 
 CAPTION, GAP = 30, 6  # pixels

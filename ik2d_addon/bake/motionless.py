@@ -28,7 +28,7 @@ def stands_still(solved: SolvedChain) -> bool:
     """Return whether a chain has one pose on all of several frames, since nothing moves its target."""
     if len(solved.noticed.aims) < 2 or np.ptp(solved.noticed.aims, axis=0).max() > _STILL:
         return False
-    return not may_move(solved.rig.armature.path_resolve(solved.rig.path))
+    return not may_move(solved.rig.armature.path_resolve(solved.rig.settings.path))
 
 
 def may_move(chain: bpy.types.PropertyGroup) -> bool:

@@ -129,8 +129,9 @@ def quarters_to_play(scene: bpy.types.Scene, chains: Sequence[KeyedChain], plan:
     if plan.bound:  # which is promised between all frames
         gaps = np.arange(len(frames) - 1)
     else:
-        near = min(chain.solved.reach * (_AIMED if chain.solved.rig.aims else 1.0) for chain in chains)
-        by_thirds = all(chain.solved.factors is None for chain in chains)
-        gaps = restless_gaps(scene, [chain.solved.rig for chain in chains], frames, near, by_thirds)
+        solved = [chain.solved for chain in chains]
+        near = min(each.reach * (_AIMED if each.rig.settings.aims else 1.0) for each in solved)
+        by_thirds = all(each.factors is None for each in solved)
+        gaps = restless_gaps(scene, [each.rig for each in solved], frames, near, by_thirds)
     quarters: Floats = frames[gaps, None] + np.diff(frames)[gaps, None] * (0.25, 0.75)
     return quarters.ravel()

@@ -80,9 +80,9 @@ class _Rig:
         self._feet: dict[int, _FootValues] = {}
         for number, chain in enumerate(chains):
             if chain.rig.foot is not None:
-                self._feet[number] = _FootValues(armature, chain.rig.path)
+                self._feet[number] = _FootValues(armature, chain.rig.settings.path)
             if chain.rig.hands is not None:
-                note_posed(armature.path_resolve(chain.rig.path), chain.rig.hands.bones)
+                note_posed(armature.path_resolve(chain.rig.settings.path), chain.rig.hands.bones)
         self._posed: dict[int, list[Written]] = {}  # the turns of those that were posed, by their numbers
 
     @property

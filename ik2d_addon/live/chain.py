@@ -150,7 +150,7 @@ class LiveChain:
         held = self._held
         if held is None or self._owner != scene or settings.name != self.name:
             return None
-        bend, world, base = self.rig.solver_side * bend_of(settings), to_come.world, to_come.base
+        bend, world, base = self.rig.settings.side * bend_of(settings), to_come.world, to_come.base
         if not held.is_plain(bend, settings.influence) or not held.settle(world, base):
             return None
         goal, foot = to_come.places[0], None
@@ -199,7 +199,7 @@ class LiveChain:
             return False
         if then.aim is not None and not _are_same(then.aim, shown_axes(rig.target, rig.subtarget, depsgraph)):
             return False
-        goal = held.goal if rig.aims else then.goal
+        goal = held.goal if rig.settings.aims else then.goal
         if goal is None:
             return False
         off = (world @ bones[rig.bones[-1]].tail - goal).length
@@ -234,7 +234,7 @@ class LiveChain:
             bones=bones,
             own=own,
             base=bones[self.above].matrix if self.above else None,
-            bend=self.rig.solver_side * bend_of(settings),
+            bend=self.rig.settings.side * bend_of(settings),
             softness=settings.softness,
             influence=settings.influence,
             carried=carried_now(own[0]) if self._carried else None,
@@ -323,14 +323,14 @@ class LiveChain:
         the scene; and the angle of `flips` in radians, infinite for a fixed plane.
         """
         frame, openness = self._frame_now(scene, depsgraph, self.armature.evaluated_get(depsgraph)), inf
-        if self.rig.swing is None and not self.rig.aims:
+        if self.rig.swing is None and not self.rig.settings.aims:
             return frame.target, openness
         samples = samples_of(self.rig, frame)
         rig, tip = facing_target(self.rig, samples), frame.world @ frame.own[-1].tail
         turns = flips(rig, samples)
         if turns is not None:
             openness = float(turns.openness[0])
-        if not rig.aims:
+        if not rig.settings.aims:
             return frame.target, openness
         samples = replace(swung(rig, samples), tips=np.array([tip], np.float64))
         return Vector(aimed_as_far(rig, samples).targets[0]), openness
@@ -397,7 +397,7 @@ class LiveChain:
         """
         if self.outcome is None or self._held is None or turns == self._refreshed:
             return
-        goal = self._held.goal if self.rig.aims else frame.target
+        goal = self._held.goal if self.rig.settings.aims else frame.target
         if goal is None:
             return
         distance = (frame.world @ frame.own[-1].tail - goal).length

@@ -13,7 +13,8 @@ from ..bake.reporting.causes import FK
 from ..bake.reporting.swing_notes import WHERE
 from ..core import IK2DError
 from ..core.words import noted, say
-from ..rig.chain.chain import RigChain, pose_bones_of
+from ..rig.chain.chain import RigChain
+from ..rig.chain.checks.bones import pose_bones_of
 from ..rig.chain.fingerprint import fingerprint
 from ..rig.chain.order import in_rounds, refuse_shared
 from ..rig.chain.paths.owners import with_settings
@@ -230,7 +231,7 @@ def _reached(look: Look, chain: LiveChain | None) -> str:
     """Return the status, in words, of a chain whose tip is shown on its target."""
     if chain is None:
         return say(ON_TARGET)
-    on_target, swing = say(AIMED if chain.rig.aims else ON_TARGET), chain.rig.swing
+    on_target, swing = say(AIMED if chain.rig.settings.aims else ON_TARGET), chain.rig.swing
     if chain.outcome is not None and chain.outcome.angle_off:
         return say(
             "{on_target}, {angle:.3g} degrees off its angle",

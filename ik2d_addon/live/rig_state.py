@@ -21,7 +21,8 @@ from ..core.swing import ARC, Swing
 from ..core.swing.plain import PlainSwing, about, multiplied, rotated
 from ..core.swing.plain import Quaternion as Whole
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation, locked_channels
-from ..rig.chain.chain import RigChain, rest_joints
+from ..rig.chain.chain import RigChain
+from ..rig.chain.checks.bones import rest_joints
 from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through, reach_of
 from ..rig.chain.stretch import ALONG
 from ..rig.pose.bone_matrices import first_rotations, rotations_of
@@ -82,7 +83,7 @@ class RigState:
         self._turns_shortest = frame.influence == 1.0 and turns_shortest(rig)
         if self._turns_shortest:
             rig = shortest_way(rig)
-        own, is_straight = rig, rig.swing is None and rig.plane_taken in (FIRST_X, FIRST_Z)
+        own, is_straight = rig, rig.swing is None and rig.remarks.plane in (FIRST_X, FIRST_Z)
         self._places = [(bone.location.copy(), bone.scale.copy(), bone.rotation_mode) for bone in frame.own]
         samples = samples_of(rig, frame)
         refuse_unsolvable(rig, samples, [frame.scene.frame_float])
@@ -213,7 +214,7 @@ class RigState:
         self.outcome = LiveOutcome(answer.status, self.outside, measures, EASED if answer.softened else "")
         turns: list[Turn] = [*answer.turns]
         self._place = found
-        if self.rig.aims and isinstance(self.plain, PlainSolver):
+        if self.rig.settings.aims and isinstance(self.plain, PlainSolver):
             part = hypot(*self.plain.bones.tip(answer.turns)) / self.plain.bones.lengths[0]
             self._place = part * found[0], part * found[1], found[2]
         if self._swung is not None:
@@ -239,7 +240,7 @@ class RigState:
         (ux, uy, uz), (vx, vy, vz), (wx, wy, wz) = self._along
         height = wx * x + wy * y + wz * z
         x, y = ux * x + uy * y + uz * z, vx * x + vy * y + vz * z
-        if self.rig.aims:
+        if self.rig.settings.aims:
             assert isinstance(self.plain, PlainSolver)
             size = hypot(x, y)
             if not size > 0.0:
@@ -397,8 +398,8 @@ def turns_shortest(rig: RigChain) -> bool:
     before.
     """
     (first, *others), free = rig.pose_bones, not (rig.joints.held.any() or rig.joints.fixed.any())
-    straight = rig.swing is None and rig.plane_taken in (FIRST_X, FIRST_Z)
-    return rig.aims and not others and straight and free and not any(locked_channels(first))
+    straight = rig.swing is None and rig.remarks.plane in (FIRST_X, FIRST_Z)
+    return rig.settings.aims and not others and straight and free and not any(locked_channels(first))
 
 
 def shortest_way(rig: RigChain) -> RigChain:

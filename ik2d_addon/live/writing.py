@@ -204,7 +204,7 @@ def write_hands(rig: RigChain, shown: Shown, rotations: Sequence[BoneRotation]) 
     changed = _changed(rig, shown, rotations)
     set_values(rig.armature, changed)
     if changed and rig.hands is not None:
-        note_posed(rig.armature.path_resolve(rig.path), rig.hands.bones)
+        note_posed(rig.armature.path_resolve(rig.settings.path), rig.hands.bones)
     return bool(changed)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Chains as they were solved and keyed, made without a bake, and the reports on them."""
 
+import dataclasses
 from types import SimpleNamespace
 
 import bpy
@@ -11,8 +12,9 @@ from mathutils import Matrix
 from ik2d_addon.bake.keys.keying import KeyedChain, KeyPlan
 from ik2d_addon.bake.playback import NOT_PLAYED, Played
 from ik2d_addon.bake.reporting.verdict import report_of
-from ik2d_addon.bake.solving.frames import Miss, Noticed, SolvedChain
+from ik2d_addon.bake.solving.frames import Noticed, SolvedChain, TipMiss
 from ik2d_addon.core import Plane, Solution, Status
+from ik2d_addon.rig.chain.chain import Remarks, SolverSettings
 
 REACH = 2.0
 FRAMES = [10, 12, 13, 17]
@@ -25,21 +27,24 @@ def rig(**changes):
         "name": "leg",
         "armature": SimpleNamespace(name="Rig"),
         "bones": ("thigh", "shin"),
-        "solver": 'CCD',
         "target": SimpleNamespace(name="Target"),
         "foot": None,
-        "forced": (),
         "subtarget": "",
         "warnings": (),
-        "plane_taken": "the plane of its bend",
-        "other_controls": False,
         "hands": None,
         "swing": None,
         "joints": SimpleNamespace(askew=False, slants=np.zeros(2), fixed=np.zeros(2, bool)),
         "plane": Plane((0, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0)),
         "pose_bones": [SimpleNamespace(bone=SimpleNamespace(matrix_local=rest)) for rest in RESTS],
     }
-    return SimpleNamespace(**{**fields, **changes})
+    records = {
+        "settings": SolverSettings('CCD'),
+        "remarks": Remarks("the plane of its bend", 0.0),
+    }
+    for name, record in records.items():
+        own = {key: changes.pop(key) for key in [*changes] if hasattr(record, key) and key != "plane"}
+        records[name] = dataclasses.replace(record, **own)
+    return SimpleNamespace(**{**fields, **records, **changes})
 
 
 def keyed(frames=4, chain=None, rotations=(), **changes):
@@ -63,7 +68,7 @@ def keyed(frames=4, chain=None, rotations=(), **changes):
         "tolerance": 1e-4,
     }
     records = {
-        "miss": Miss(np.zeros(frames), np.zeros(frames), np.zeros(frames)),
+        "miss": TipMiss(np.zeros(frames), np.zeros(frames), np.zeros(frames)),
         "noticed": Noticed(np.tile([0.5, 0.0], (frames, 1)), 0.0, ""),
     }
     return KeyedChain(with_changes(SolvedChain(**numbers, **records), **changes), list(rotations))

@@ -17,7 +17,8 @@ from ik2d_addon.bake import bake
 from ik2d_addon.bake.reporting.chain_result import HALF_WAY
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.chain.chain import read_chain, rest_joints
+from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.chain.checks.bones import rest_joints
 from ik2d_addon.rig.scene.rounding import PLAYED_BACK
 
 CHAINS = int(os.environ.get("IK2D_CHAINS", "5"))  # of each rig; 0: all

@@ -9,7 +9,8 @@ from rigify_rigs import add_metarig, rigify
 from rigs import add_chain, add_target, played_back_errors
 
 from ik2d_addon.bake import bake
-from ik2d_addon.rig.chain.chain import read_chain, rest_joints
+from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.chain.checks.bones import rest_joints
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import play_native
 import pytest
 from check_samples import CLOSE, ROOT
 
-from ik2d_addon.rig.chain.chain import chain_bones
+from ik2d_addon.rig.chain.checks.bones import chain_bones
 from ik2d_addon.rig.chain.native_state import is_native
 
 SCENE = ROOT / "sample_scenes" / "07_native.blend"

@@ -100,7 +100,7 @@ def test_all_bones_are_where_a_bake_has_them(seed, count, rule):
 def test_a_tip_off_the_plane_is_on_its_target(rule):
     armature, chain = leaning_limb(rule)
     rig = read_chain(armature, chain)
-    assert rig.off_plane > 0.01
+    assert rig.remarks.off_plane > 0.01
     as_baked(armature, chain)
     make_native(armature, chain)
     assert errors_on(FRAMES, armature, chain).max() < EXACT * reach_of(chain)

@@ -10,7 +10,7 @@ from rigs import add_armature, add_chain, add_leg, add_target, leg_with_target, 
 from ik2d_addon.bake import bake
 from ik2d_addon.cli.program import run
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.chain.chain import chain_bones
+from ik2d_addon.rig.chain.checks.bones import chain_bones
 
 
 def bake_file(*arguments):

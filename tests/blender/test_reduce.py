@@ -29,7 +29,7 @@ from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.bone_channels import matrices
 from ik2d_addon.rig.animation.kept import keeping
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.chain.chain import chain_bones
+from ik2d_addon.rig.chain.checks.bones import chain_bones
 
 MODES = ['QUATERNION', 'XYZ', 'XZY', 'YXZ', 'YZX', 'ZXY', 'ZYX', 'AXIS_ANGLE']
 PLAYED_BACK = 1e-5  # of reach: what Blender's 32-bit floats allow, with room

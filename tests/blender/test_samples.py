@@ -10,7 +10,7 @@ import pytest
 from rigs import evaluated_place, evaluated_tip
 
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.chain.chain import chain_bones
+from ik2d_addon.rig.chain.checks.bones import chain_bones
 
 sys.path.append(str(check_samples.ROOT / "sample_scenes"))
 from scenes import tab

@@ -30,7 +30,7 @@ def distance_at(armature, chain, time: float) -> float:
     bpy.context.scene.frame_set(int(time // 1), subframe=time % 1)
     tip, goal = evaluated_tip(armature, chain.tip), evaluated_place(chain.target, chain.subtarget)
     rig = read_chain(armature, chain)
-    if rig.aims:
+    if rig.settings.aims:
         root = evaluated_place(armature, rig.bones[0])
         goal = root + (goal - root) * ((tip - root).length / (goal - root).length)
     return (tip - goal).length

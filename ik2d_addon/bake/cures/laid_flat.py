@@ -10,7 +10,8 @@ from mathutils import Matrix, Vector
 
 from ...core.inputs import Floats
 from ...core.words import refusal
-from ...rig.chain.chain import RigChain, rest_joints
+from ...rig.chain.chain import RigChain
+from ...rig.chain.checks.bones import rest_joints
 
 # A bone at right angles to the plane, to within this cosine, cannot be laid into it.
 _ACROSS = 0.99

@@ -6,7 +6,8 @@ import numpy as np
 
 from ...core import IK2DError, Plane
 from ...core.inputs import Floats
-from ...rig.chain.chain import RigChain, rest_joints
+from ...rig.chain.chain import RigChain
+from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.planes import FIRST_X, FIRST_Z, choose_plane, plane_through, reach_of
 
 # The choices of a chain's plane that need no normal, the first of equals first.

@@ -2,7 +2,7 @@
 """A target off its chain's plane, and the cures: the one that brings the tip nearest to it first."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -12,7 +12,8 @@ from ...core import IK2DError
 from ...core.solution import drained
 from ...core.swing import SWING
 from ...core.words import noted, say
-from ...rig.chain.chain import FAR_OFF_PLANE, RigChain, read_chain, rest_joints
+from ...rig.chain.chain import FAR_OFF_PLANE, RigChain, read_chain
+from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.planes import FOLLOWING, HINGES, reach_of
 from ...rig.pose.target_plane import facing_target, path_times, target_points
 from ...rig.scene.rounding import PLAYED_BACK
@@ -126,8 +127,8 @@ def _least(rig: RigChain) -> float:
 
     Where its joints are off it too, no further than Blender plays back.
     """
-    joints_off = rig.off_plane > FAR_OFF_PLANE * reach_of(rest_joints(rig.pose_bones))
-    return PLAYED_BACK if joints_off and rig.plane_taken != HINGES else FAR_OFF_PLANE
+    joints_off = rig.remarks.off_plane > FAR_OFF_PLANE * reach_of(rest_joints(rig.pose_bones))
+    return PLAYED_BACK if joints_off and rig.remarks.plane != HINGES else FAR_OFF_PLANE
 
 
 def _versions(
@@ -139,7 +140,7 @@ def _versions(
         (SWING, lambda: (rig.armature, Instead(settings, plane=SWING))),
         (TO_TARGET, lambda: (rig.armature, _nearest(settings, rig, points))),
     ):
-        if way == SWING and settings.plane in FOLLOWING or way == FLATTEN and not rig.off_plane:
+        if way == SWING and settings.plane in FOLLOWING or way == FLATTEN and not rig.remarks.off_plane:
             continue
         try:
             yield way, read_chain(*change())
@@ -159,7 +160,7 @@ def _solved(scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples) -> Sol
     """Return a chain solved at full influence, each frame for the sampled place of its target."""
     times = np.arange(float(len(samples.targets))).tolist()
     samples = without_slides(scene, rig, samples, times).with_settings(influence=1.0)
-    return drained(solve_chain(replace(facing_target(rig, samples), notes=()), samples, times))
+    return drained(solve_chain(facing_target(rig, samples).with_remarks(notes=()), samples, times))
 
 
 def advice_on(
@@ -169,7 +170,7 @@ def advice_on(
     advice = {}
     for chain in solved:
         rig = chain.rig
-        settings = rig.armature.ik2d.chains.get(rig.name) if rig.path else None
+        settings = rig.armature.ik2d.chains.get(rig.name) if rig.settings.path else None
         if settings is None or (chain.miss.off_plane <= _least(rig) * chain.reach).all():
             continue
         try:

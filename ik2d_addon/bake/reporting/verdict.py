@@ -91,7 +91,7 @@ def _chain_report(
         name=rig.name,
         armature=rig.armature.name,
         bones=rig.bones,
-        solver=rig.solver,
+        solver=rig.settings.solver,
         target=f"{rig.target.name}/{rig.subtarget}" if rig.subtarget else rig.target.name,
         frames=frames,
         status=solution.status,
@@ -105,8 +105,8 @@ def _chain_report(
             units=units,
             bound=plan.bound,
             verified=verified,
-            other_controls=rig.other_controls,
-            forced=rig.forced,
+            other_controls=rig.remarks.other_controls,
+            forced=rig.remarks.forced,
         ),
         played=KeysPlayed(
             keyed=plan.reported_keyed(rig.name),
@@ -134,11 +134,11 @@ def _chain_report(
             angles=PlaneAngles(
                 np.array((rig.plane.x, rig.plane.y)),
                 rest_directions(rig),
-                _angles(keyed, plan, played, not rig.other_controls and excess[0] <= chain.tolerance),
+                _angles(keyed, plan, played, not rig.remarks.other_controls and excess[0] <= chain.tolerance),
             ),
         ),
         circumstances=Circumstances(
-            plane=rig.plane_taken,
+            plane=rig.remarks.plane,
             influence=chain.influence,
             turning=chain.noticed.turning,
             parted=solution.parted,

@@ -41,7 +41,7 @@ def chain_warnings(
     chain, frames, rig, reach = _without_fk(chain), plan.frames, chain.rig, chain.reach
     yield from rig.warnings
     missed = bool((chain.miss.distance > chain.tolerance).any())
-    if missed and chain.noticed.joints_off_plane > FAR_OFF_PLANE * reach and rig.plane_taken != HINGES:
+    if missed and chain.noticed.joints_off_plane > FAR_OFF_PLANE * reach and rig.remarks.plane != HINGES:
         ending = advice if (chain.miss.off_plane <= FAR_OFF_PLANE * reach).all() else ""
         yield off_plane_words(rig.name, length_text(chain.noticed.joints_off_plane, units)) + ending
     worst = int(np.argmax(chain.miss.off_plane))
@@ -77,7 +77,7 @@ def chain_warnings(
     yield from _missing_hands(keyed, played)
     excess, time = worst_excess
     if excess > chain.tolerance:
-        if rig.other_controls:
+        if rig.remarks.other_controls:
             way_out = say("mute constraints, drivers or other animation on its bones")
         else:
             way_out = say("look for constraints, drivers or other animation on its bones")
@@ -258,11 +258,11 @@ def _cure(chain: SolvedChain, frame: int) -> str:
     far, way = max(np.hypot(*start), np.hypot(*end)), end - start
     passed = start + way * np.clip(-(start @ way) / max(way @ way, 1e-300), 0.0, 1.0)
     if np.hypot(*passed) < NEAR_ROOT:
-        other = "" if chain.rig.solver == 'CCD' else say(", or let CCD follow it")
+        other = "" if chain.rig.settings.solver == 'CCD' else say(", or let CCD follow it")
         return say("its target passes close to the chain's root: move it around the root{other}", other=other)
     if far > NEAR_FULL_REACH and not chain.softness[frame]:
         return say("its target comes to full reach: Softness turns the joints more slowly there")
-    if chain.rig.solver == 'EVEN' and np.isfinite(chain.rig.joints.limits).any():
+    if chain.rig.settings.solver == 'EVEN' and np.isfinite(chain.rig.joints.limits).any():
         return say(
             "two poses bend alike there: move the target another way, widen the limits, or let CCD go on"
         )

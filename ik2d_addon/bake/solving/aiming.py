@@ -92,7 +92,7 @@ def flip_over(problem: Problem, bend: Floats, aimed: Aimed) -> Steps[Aimed]:
         rows = zip(range(len(angles)), angles.tolist(), (-problem.bend).tolist(), strict=True)
         over = [turned_over(problem.chain(row), pose, side) for row, pose, side in rows]
         starts = StartPose(np.array(over), solution.slides)
-    alone = replace(problem.rig, starts_from_rest=True)
+    alone = problem.rig.solved_by(starts_from_rest=True)
     other = yield from replace(problem, rig=alone, bend=-problem.bend).all(starts)
     middle = between(angles, other.angles, share, held)
     slides = solution.slides + share[:, None] * (other.slides - solution.slides)
@@ -117,7 +117,7 @@ def _aimed_askew(problem: Problem, solution: Solution, intended: Floats) -> Step
     slides = best_slides = solution.slides
     turns = best = problem.turns(angles)
     nearest = np.full(len(aims), np.inf)
-    tolerance = rig.tolerance or DEFAULT_TOLERANCE * size
+    tolerance = rig.settings.tolerance or DEFAULT_TOLERANCE * size
     open_ = solution.arrived
     for _ in range(HINGE_CORRECTIONS):
         missed = intended - problem.joints(turns, slides)[:, -1]

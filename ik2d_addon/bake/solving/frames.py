@@ -238,7 +238,7 @@ def _solved(asked: Asked, problem: Problem, aimed: Aimed) -> SolvedChain:
     to_world = product(samples.world, linkage.to_pose)
     flat = aimed.tips if other is None else None
     tips = linkage.tips_turned(turns, slides) if flat is None else linkage.lifted(flat)
-    miss = (as_far(rig, points, tips) if rig.aims else points) - tips
+    miss = (as_far(rig, points, tips) if rig.settings.aims else points) - tips
     height = miss @ rig.plane.normal
     linear = to_world[:, :3, :3]
     in_plane = miss - height[:, None] * rig.plane.normal
@@ -246,7 +246,7 @@ def _solved(asked: Asked, problem: Problem, aimed: Aimed) -> SolvedChain:
     sizes = problem.sizes
     along, across = (norms(unrepeated(linear) @ axis) for axis in (rig.plane.x, rig.plane.normal))
     reach = float((along * sizes).max())
-    finest = float(along.max()) * (rig.tolerance or DEFAULT_TOLERANCE * float(sizes.max()))
+    finest = float(along.max()) * (rig.settings.tolerance or DEFAULT_TOLERANCE * float(sizes.max()))
     roots = turned(linear, rig.plane.origin[None]) + to_world[:, :3, 3]
     tolerance = reached_within(finest, reach, samples.world, roots)
     residual, turning = norms(turned(linear, in_plane)), shares(samples.bend) > 0.0
@@ -259,7 +259,7 @@ def _solved(asked: Asked, problem: Problem, aimed: Aimed) -> SolvedChain:
     solution = solution.missing(as_solved & (residual > tolerance), samples.softness)
     jumps = tuple(_jumps(rig, turns, times, asked.neighbors))
     return SolvedChain(
-        rig=replace(rig, notes=(*rig.notes, *jumps)) if jumps else rig,
+        rig=rig.with_remarks(notes=(*rig.remarks.notes, *jumps)) if jumps else rig,
         turns=turns,
         angles=aimed.angles,
         solution=solution.within(distance <= tolerance),
@@ -270,7 +270,7 @@ def _solved(asked: Asked, problem: Problem, aimed: Aimed) -> SolvedChain:
         tolerance=tolerance,
         noticed=Noticed(
             aims=problem.targets / np.maximum(problem.lengths.sum(axis=1), FINE)[:, None],
-            joints_off_plane=float(along.max()) * rig.off_plane,
+            joints_off_plane=float(along.max()) * rig.remarks.off_plane,
             uneven_scale=_uneven_scale(rig, with_scale(rig, samples), linkage),
             slides=slides,
             turning=turning,

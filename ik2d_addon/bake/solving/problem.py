@@ -99,12 +99,12 @@ class Problem:
         Two bones that turn freely, on frames that depend on themselves alone.
         """
         rig, plain = self.rig, (self.sliding, self.stretched, self.wanted)
-        free = rig.solver == 'TWO_BONE' and not rig.joints.held.any() and not rig.joints.askew
+        free = rig.settings.solver == 'TWO_BONE' and not rig.joints.held.any() and not rig.joints.askew
         if not free or any(special is not None for special in plain) or not self.linkage.is_flat:
             return None
         if self.linkage.bases is None or not are_plain(self.lengths, self.targets):
             return None
-        return rig.tolerance, *(link.inherits for link in self.linkage.links)
+        return rig.settings.tolerance, *(link.inherits for link in self.linkage.links)
 
     @classmethod
     def of(
@@ -172,7 +172,7 @@ class Problem:
         if self.near is not None:
             before = None if self.sliding is None else self.sliding.before
             return StartPose(self.angles_of(self.near, 0), self.solvers(before, 0))
-        if self.rig.solver == 'EVEN':  # it begins with the pose of least bend
+        if self.rig.settings.solver == 'EVEN':  # it begins with the pose of least bend
             return None
         return StartPose(*self.posture.first(self.targets[0], float(self.bend[0])))
 
@@ -183,7 +183,7 @@ class Problem:
 
     def _posture(self, row: int) -> Posture | None:
         """Return the poses that a path is drawn to at one of the frames; None without CCD."""
-        if self.rig.solver != 'CCD':
+        if self.rig.settings.solver != 'CCD':
             return None
         return replace(self.posture, offset=self.unturned[row] - self.unturned[0]) if row else self.posture
 
@@ -261,7 +261,7 @@ class Problem:
 
     def one(self, row: int, start: StartPose, *, goes_on: bool = False) -> Steps[Solution]:
         """Solve one frame from the pose `start` with the least turns, or as a path that comes from there."""
-        rig = self.rig if goes_on else replace(self.rig, solver='CCD')
+        rig = self.rig if goes_on else self.rig.solved_by(solver='CCD')
         softness, bend = self.softness[row : row + 1], self.bend[row : row + 1]
         chain, target = self.chain(0 if self.is_constant else row), self.targets[row : row + 1]
         rest = self.unturned[row]
@@ -271,16 +271,16 @@ class Problem:
     def all(self, starts: StartPose | None) -> Steps[Solution]:
         """Solve all frames: where the chain goes on each from the one before, or from its own of `starts`."""
         start = starts or self.start
-        if start is None and self.rig.solver != 'EVEN':
+        if start is None and self.rig.settings.solver != 'EVEN':
             start = StartPose(self.unturned, np.zeros_like(self.unturned))
         return (yield from self._solve(self.targets, start, self.softness))
 
     def again(self, targets: Floats, start: StartPose, frames: NDArray[np.intp]) -> Steps[Solution]:
         """Solve some of the frames for other targets (m, 2), each from its pose, without softness."""
         solved = self
-        if self.rig.solver == 'EVEN' and self.stretched is not None and not self.is_constant:
+        if self.rig.settings.solver == 'EVEN' and self.stretched is not None and not self.is_constant:
             # A family for each frame's chain is slow; the least corrections are enough.
-            solved = replace(self, rig=replace(self.rig, solver='CCD'))
+            solved = replace(self, rig=self.rig.solved_by(solver='CCD'))
         return (yield from solved._solve(targets, start, np.zeros(len(targets)), frames))
 
     def mended(self, joints: Floats, missed: Floats) -> tuple[Floats, NDArray[np.bool_]]:
@@ -327,9 +327,9 @@ class Problem:
             posture = self._posture(0)
             return (yield from solved_steps(self.rig, chain, targets, start, bend, softness, rest, posture))
         lengths = self.lengths if frames is None else self.lengths[frames]
-        if self.rig.solver == 'TWO_BONE' and self._turns_freely and are_plain(lengths, targets):
+        if self.rig.settings.solver == 'TWO_BONE' and self._turns_freely and are_plain(lengths, targets):
             assert start is not None
-            tolerances = np.full(len(targets), self.rig.tolerance or np.nan)
+            tolerances = np.full(len(targets), self.rig.settings.tolerance or np.nan)
             tolerances = np.where(np.isnan(tolerances), DEFAULT_TOLERANCE * lengths.sum(axis=1), tolerances)
             kept = np.broadcast_to(start.angles, targets.shape)
             yield len(targets)

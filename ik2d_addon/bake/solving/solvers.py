@@ -46,29 +46,29 @@ def solved_steps(
     start: a solver that goes on does so from it, or from each frame's own; None with Even alone. posture: the
     poses that CCD is drawn to where it goes on from one start.
     """
-    asked: dict[str, Any] = {"bend": bend, "softness": softness, "tolerance": rig.tolerance}
+    asked: dict[str, Any] = {"bend": bend, "softness": softness, "tolerance": rig.settings.tolerance}
     started: dict[str, Any] = {}
     if start is not None:
         started["start"] = start.angles
         if chain.is_sliding:
             started["start_slides"] = start.slides
-    if rig.solver == 'CCD':
-        asked |= {**started, "max_iterations": rig.iterations}
+    if rig.settings.solver == 'CCD':
+        asked |= {**started, "max_iterations": rig.settings.iterations}
         if started["start"].ndim == 1:
             assert posture is not None
             return (yield from path_steps(chain, targets, posture=posture, **asked))
         return (yield from ccd_steps(chain, targets, **asked))
-    if rig.solver == 'EVEN':
+    if rig.settings.solver == 'EVEN':
         asked |= {"rest": rest, "root_weight": _root_weight(rig, chain)}
         if chain.is_sliding:
-            asked["slide_weight"] = rig.slide_weight
+            asked["slide_weight"] = rig.settings.slide_weight
     parts, block = [], _block(rig, chain)
     for first in range(0, len(targets), block):
         rows = slice(first, first + block)
         these = asked | {"bend": bend[rows], "softness": softness[rows]}
-        if rig.solver == 'EVEN':
+        if rig.settings.solver == 'EVEN':
             posed = solve_even(chain, targets[rows], **these)
-        elif rig.solver == 'ARC':
+        elif rig.settings.solver == 'ARC':
             posed = solve_arc(chain, targets[rows], **these)
         else:
             starts = started["start"] if started["start"].ndim == 1 else started["start"][rows]
@@ -76,20 +76,20 @@ def solved_steps(
         parts.append(posed)
         yield min(first + block, len(targets))
     solution = Solution.joined(parts)
-    if rig.solver == 'EVEN' and rig.goes_on:
+    if rig.settings.solver == 'EVEN' and rig.goes_on:
         solution = yield from even_path_steps(chain, targets, solution, **started, **asked)
     return solution
 
 
 def _block(rig: RigChain, chain: Chain) -> int:
     """Return the number of frames to solve between yields: some hundredths of a second's work, or tenths."""
-    if rig.solver == 'TWO_BONE':
+    if rig.settings.solver == 'TWO_BONE':
         return _BLOCK
     return max(1, _ANGLES // len(chain))
 
 
 def _root_weight(rig: RigChain, chain: Chain) -> float | None:
     """Return the weight of the root's turn in Even; None where its turn costs nothing."""
-    if rig.root_turns_freely:
+    if rig.settings.root_turns_freely:
         return None
     return 1.0 if chain.weights is None else float(chain.weights[0])

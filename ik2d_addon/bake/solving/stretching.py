@@ -67,7 +67,7 @@ def _stretched(problem: Problem, limits: Stretch, samples: ChainSamples) -> Prob
     off_reach = np.empty(len(distances), np.int8)
     for rows in [slice(None)] if problem.is_constant else [slice(i, i + 1) for i in range(len(distances))]:
         chain = Chain(problem.lengths[rows][0])
-        tolerance = chain.tolerance_or_default(problem.rig.tolerance)
+        tolerance = chain.tolerance_or_default(problem.rig.settings.tolerance)
         factors[rows], goals[rows] = stretched(chain, distances[rows], softness[rows], limits)
         off_reach[rows] = stretched_status(chain, distances[rows], limits, tolerance)
     nearer_by = goals / np.where(distances > 0.0, distances, 1.0)

@@ -29,7 +29,7 @@ def solved_with_angle(
     chains: the chain at a frame; rests: (all frames, n) its angles at rest. frames: (m,) of the targets; None
     where the chain of the first frame is that of all. bend, softness: (m,).
     """
-    assert rig.tip_angle is not None
+    assert rig.settings.tip_angle is not None
     block, parts = 1 if frames is not None else max(1, _ANGLES // len(rig.bones)), []
     for first in range(0, len(targets), block):
         rows = slice(first, first + block)
@@ -41,9 +41,9 @@ def solved_with_angle(
                 wanted[rows],
                 bend=bend[rows],
                 rest=rests[frame],
-                tolerance=rig.tolerance,
+                tolerance=rig.settings.tolerance,
                 softness=softness[rows],
-                angle_first=rig.tip_angle.first,
+                angle_first=rig.settings.tip_angle.first,
             )
         )
         yield min(first + block, len(targets))

@@ -114,7 +114,7 @@ def _chain(
         "enabled": chain.enabled,
         "tip": chain.tip,
         "bones": list(rig.bones) if rig else [],
-        "solver": rig.solver if rig else chain.solver,
+        "solver": rig.settings.solver if rig else chain.solver,
         "target": _named(chain.target, chain.subtarget),
         "plane": chain.plane,
         "pole": pole,

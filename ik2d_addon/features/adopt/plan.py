@@ -15,7 +15,7 @@ from ...core.stretch import MOST
 from ...core.swing import ARC, POLE, SWING
 from ...rig.animation.remembered import put_back, remembered
 from ...rig.chain.bone_limits import Range, limits_of_bones
-from ...rig.chain.chain import rest_joints
+from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.dependencies import parents, walk
 from ...rig.chain.joints import normal_in_bone, turning_axis
 from ...rig.chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane, line_of, reach_of, side_at_rest

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.inputs import Floats
 from ...rig.animation.versions import has_curves
-from ...rig.chain.chain import RigChain
+from ...rig.chain.chain import RigChain, SolverSettings
 from ...rig.chain.dependencies import influences, walk
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.record import Target
@@ -51,9 +51,9 @@ class Watched:
 
 def _unsolved(armature: bpy.types.Object, bones: Sequence[str]) -> RigChain:
     """Return a chain for sampling only: it has bones, and 0 for whatever else a chain needs."""
-    nothing: dict[str, Any] = {part.name: 0 for part in fields(RigChain) if part.default is MISSING}
+    nothing: dict[str, Any] = {field.name: 0 for field in fields(RigChain) if field.default is MISSING}
     known = {"armature": armature, "bones": tuple(bones), "target": armature, "subtarget": ""}
-    return RigChain(**{**nothing, **known})
+    return RigChain(**{**nothing, **known, "settings": SolverSettings('TWO_BONE')})
 
 
 def frames_of(

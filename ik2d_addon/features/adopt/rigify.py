@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import bpy
 
-from ...rig.chain.chain import is_joined
+from ...rig.chain.checks.bones import is_joined
 
 _ORIGINAL = "ORG-"
 _PREFIX = re.compile(r"^(ORG-|MCH-|DEF-|VIS_)")

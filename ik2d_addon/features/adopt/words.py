@@ -130,10 +130,10 @@ def _weighed(chain: bpy.types.PropertyGroup) -> Sequence[str]:
     rig = reading(chain.id_data, chain)
     if isinstance(rig, str):
         return ()
-    bending = rig.bones if rig.tip_angle is None else rig.bones[:-1]
-    if len(bending) < _SHARING or rig.solver not in ('EVEN', 'CCD'):
+    bending = rig.bones if rig.settings.tip_angle is None else rig.bones[:-1]
+    if len(bending) < _SHARING or rig.settings.solver not in ('EVEN', 'CCD'):
         return ()
-    return bending[1:] if rig.solver == 'EVEN' and rig.root_turns_freely else bending
+    return bending[1:] if rig.settings.solver == 'EVEN' and rig.settings.root_turns_freely else bending
 
 
 def limits_in_words(

@@ -12,7 +12,8 @@ import bpy
 from bpy.types import FCurve, Object, PropertyGroup
 
 from ...rig.animation import versions
-from ...rig.chain.chain import chain_bones, chosen_solver, rest_joints
+from ...rig.chain.chain import chosen_solver
+from ...rig.chain.checks.bones import chain_bones, rest_joints
 from ...rig.chain.native_state import is_native
 from ...rig.chain.paths.owners import Claim, Owners
 from ...rig.chain.planes import ABOUT_NORMAL, bend_plane, side_at_rest

@@ -56,7 +56,7 @@ def step_pose(scene: bpy.types.Scene, rig: RigChain, joint: int | None = None) -
     chain = Chain(lengths[0], joints.limits_from(angles_before(headings)[0]), joints.weights)
     angles = linkage.angles_of(held_chain.keyed_pose.turns[None], headings)[0]
     target = rig.plane.project(target_points(rig, samples))[0]
-    tolerance = chain.tolerance_or_default(rig.tolerance)
+    tolerance = chain.tolerance_or_default(rig.settings.tolerance)
     new, _ = ccd_step(chain, angles, target, tolerance=tolerance)
     _, result = ccd_step(chain, angles, target, tolerance=max(tolerance, _STILL * chain.reach[1]))
     if joint is not None:
@@ -87,7 +87,7 @@ def step_chain(armature: bpy.types.Object, chain: PropertyGroup, whole: bool = F
     """
     scene = scene_of(armature)
     rig = read_chain(armature, chain)
-    if rig.tip_angle is not None:
+    if rig.settings.tip_angle is not None:
         raise refusal(
             "Chain '{chain}': plain CCD gives the last bone no angle; set Last Bone's Angle to Free to step",
             chain=rig.name,

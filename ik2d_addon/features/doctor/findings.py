@@ -14,15 +14,9 @@ from ...core import IK2DError
 from ...core.swing import POLE
 from ...core.words import noted, say
 from ...rig.animation import key_faults
-from ...rig.chain.chain import (
-    FAR_OFF_PLANE,
-    RigChain,
-    chain_bones,
-    follows_itself,
-    held_note,
-    pole_problem,
-    rest_joints,
-)
+from ...rig.chain.chain import FAR_OFF_PLANE, RigChain, held_note
+from ...rig.chain.checks.bones import chain_bones, rest_joints
+from ...rig.chain.checks.targets import follows_itself, pole_problem
 from ...rig.chain.joints import ALIGNED, normal_in_bone, own_axis, turning_axis
 from ...rig.chain.native_state import acts, is_flipped
 from ...rig.chain.planes import FIRST_X, FIRST_Z, FOLLOWING, HINGES, choose_plane, swing_note
@@ -265,7 +259,7 @@ def target_off_plane(
 
 def _off_plane(rig: RigChain, settings: bpy.types.PropertyGroup, off: OffPlane | None) -> Iterator[Finding]:
     """Yield findings for a target off the plane, the best cure first, and for joints off it."""
-    part = 0.0 if rig.plane_taken == HINGES else joints_off_plane(rig)  # hinges allow no other plane
+    part = 0.0 if rig.remarks.plane == HINGES else joints_off_plane(rig)  # hinges allow no other plane
     joints_off, accepted = part > FAR_OFF_PLANE, part <= settings.accepted_off_plane
     offered = tuple(fixes.FIXES[cure.way] for cure in off.cures) if off is not None else ()
     by_joints = joints_off and offered[:1] == (rest_fixes.flatten,)
@@ -316,7 +310,8 @@ def _ranges(rig: RigChain) -> Iterator[Finding]:
 
 def _sides(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
     """Yield a finding for an elbow whose range allows only the side that Bend does not ask for."""
-    if rig.solver != 'TWO_BONE' or not rig.joints.limits[1].size or np.isnan(rig.joints.limits[1]).any():
+    is_two_bone, limits = rig.settings.solver == 'TWO_BONE', rig.joints.limits
+    if not is_two_bone or not limits[1].size or np.isnan(limits[1]).any():
         return
     bones = np.diff(rig.plane.project(rest_joints(rig.pose_bones)), axis=0)
     cross = bones[0, 0] * bones[1, 1] - bones[0, 1] * bones[1, 0]
@@ -343,12 +338,12 @@ def _notes(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding
     for sentence in held_note(rig):
         yield Finding(rig.name, 'HELD', sentence, (fixes.unlock,), note=True)
     told = [*swing_note(settings, rig.pose_bones[0])]  # with a fix of its own
-    for sentence in [note for note in rig.notes if note not in told]:
+    for sentence in [note for note in rig.remarks.notes if note not in told]:
         yield Finding(rig.name, 'NOTE', sentence, note=True)
 
 
 def _straight(rig: RigChain) -> Iterator[Finding]:
-    if rig.plane_taken in (FIRST_X, FIRST_Z) and rig.solver == 'TWO_BONE':
+    if rig.remarks.plane in (FIRST_X, FIRST_Z) and rig.settings.solver == 'TWO_BONE':
         sentence = say(
             "Chain '{chain}': it is straight at rest, so its plane and its side change with its "
             "target's path; keep those that it has now, or bend its rest pose a little",

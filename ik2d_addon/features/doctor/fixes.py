@@ -16,7 +16,8 @@ from ...bake.request import chosen_range
 from ...core.swing import SWING
 from ...core.words import listed, number_of, refusal, say
 from ...rig.animation import key_faults, versions
-from ...rig.chain.chain import RigChain, chain_bones, read_chain
+from ...rig.chain.chain import RigChain, read_chain
+from ...rig.chain.checks.bones import chain_bones
 from ...rig.chain.planes import swing_note
 from ...rig.chain.renames import Settings
 from ...rig.pose.rotations import channels_at_rest

@@ -44,12 +44,13 @@ def read(chain: PropertyGroup) -> RigChain | str:
         if len(_readings) > 256:  # of files that were open before
             _readings.clear()
         _readings[key] = known = (seen, reading(armature, chain))
-    found = known[1]
+    rig = known[1]
     # After an undo the objects are others, though they are the same.
-    if isinstance(found, str):
-        return found
-    pole = found.pole and (chain.pole, chain.pole_subtarget)
-    return replace(found, armature=armature, target=chain.target, pole=pole, native=controls_of(chain))
+    if isinstance(rig, str):
+        return rig
+    pole = rig.pole and (chain.pole, chain.pole_subtarget)
+    rig = rig.solved_by(native=controls_of(chain))
+    return replace(rig, armature=armature, target=chain.target, pole=pole)
 
 
 def _fingerprint(armature: Object, chain: PropertyGroup) -> Any:

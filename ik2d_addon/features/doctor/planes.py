@@ -12,7 +12,7 @@ from ...rig.scene.live_pause import live_paused
 
 def joints_off_plane(rig: RigChain) -> float:
     """Return the joints' largest distance off the plane in rest, as a part of the chain's reach."""
-    return rig.off_plane / rest_reach(rig)
+    return rig.remarks.off_plane / rest_reach(rig)
 
 
 @live_paused()

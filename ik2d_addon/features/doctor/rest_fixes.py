@@ -13,7 +13,8 @@ from ...bake.cures.off_plane import FLATTEN, LABELS
 from ...core.words import listed, refusal, say
 from ...rig.animation import versions
 from ...rig.animation.bone_channels import ROTATIONS
-from ...rig.chain.chain import RigChain, read_chain, rest_joints
+from ...rig.chain.chain import RigChain, read_chain
+from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.planes import reach_of
 from ...rig.chain.renames import Settings
 from ...rig.pose.measures import is_uneven

@@ -13,10 +13,11 @@ import numpy as np
 from ...core import IK2DError, Plane
 from ...core.inputs import Floats
 from ...rig.chain.bone_limits import limits_of_bones
-from ...rig.chain.chain import RigChain, chain_bones, is_joined, rest_joints
+from ...rig.chain.chain import Remarks, RigChain, SolverSettings
+from ...rig.chain.checks.bones import chain_bones, is_joined, rest_joints
+from ...rig.chain.checks.stored_values import refuse_broken_rest
 from ...rig.chain.joints import normal_in_bone, read_joints
 from ...rig.chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane, line_of
-from ...rig.chain.stored_values import refuse_broken_rest
 from ...rig.pose.keyed_pose import keyed_pose_now
 
 # The most iterations of CCD: no settings say how many.
@@ -48,18 +49,11 @@ def loose_chain(scene: bpy.types.Scene, armature: bpy.types.Object, tip: str, bo
         name=tip,
         bones=tuple(bone.name for bone in bones),
         plane=plane,
-        off_plane=float(plane.distance(joints).max()),
         target=armature,
         subtarget=tip,
-        solver='TWO_BONE' if len(bones) == 2 else 'CCD',
-        bend=1,
-        iterations=ITERATIONS,
-        tolerance=None,
-        softness=0.0,
-        influence=1.0,
-        path="",
+        settings=SolverSettings('TWO_BONE' if len(bones) == 2 else 'CCD', iterations=ITERATIONS),
         joints=read_joints(settings, bones, [normal_in_bone(plane, bone) for bone in bones]),
-        plane_taken=taken,
+        remarks=Remarks(taken, float(plane.distance(joints).max())),
     )
     limits = _limits(rig, bones, keyed_pose_now(scene, rig).turns)
     return replace(rig, joints=replace(rig.joints, limits=limits))

@@ -16,7 +16,8 @@ from ...core.words import noted, refusal, say
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.remembered import Remembered, remembered
 from ...rig.animation.versions import is_hidden, is_selected
-from ...rig.chain.chain import RigChain, chain_bones, pose_bones_of, read_chain
+from ...rig.chain.chain import RigChain, read_chain
+from ...rig.chain.checks.bones import chain_bones, pose_bones_of
 from ...rig.chain.native_state import acts, controls_of
 from ...rig.chain.renames import bones_of, needed_chain, why_linked
 from ...rig.pose.target_moves import why_fixed

@@ -165,7 +165,7 @@ class HeldChain:
             return ()
         if self._own is None:
             self._own = own_turns(self.scene, rig, [self.scene.frame_float])
-        note_posed(rig.armature.path_resolve(rig.path), rig.hands.bones)
+        note_posed(rig.armature.path_resolve(rig.settings.path), rig.hands.bones)
         return hands_held(rig, self.samples, rotations, self._own, factors, locations).rotations
 
     def is_held_elsewhere(self) -> bool:

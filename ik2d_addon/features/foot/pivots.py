@@ -11,7 +11,7 @@ from mathutils import Matrix, Vector
 
 from ...core.inputs import Floats
 from ...core.words import refusal
-from ...rig.chain.chain import chain_bones, rest_joints
+from ...rig.chain.checks.bones import chain_bones, rest_joints
 from ...rig.chain.foot.bones import children_of
 from ...rig.chain.hands import hanging_bones
 from ...rig.chain.planes import bend_plane

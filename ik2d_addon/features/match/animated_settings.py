@@ -33,14 +33,14 @@ class ChainValue:
     @classmethod
     def of(cls, rig: RigChain, name: str) -> "ChainValue":
         """Return a setting of a chain."""
-        if rig.native is not None:
-            return cls(rig, name, rig.native, f'["{name}"]')
-        return cls(rig, name, rig.armature, f"{rig.path}.{name}")
+        if rig.settings.native is not None:
+            return cls(rig, name, rig.settings.native, f'["{name}"]')
+        return cls(rig, name, rig.armature, f"{rig.settings.path}.{name}")
 
     @property
     def holder(self) -> Any:
         """The data that has the property."""
-        return self.rig.native or self.rig.armature.path_resolve(self.rig.path)
+        return self.rig.settings.native or self.rig.armature.path_resolve(self.rig.settings.path)
 
     @property
     def is_animated(self) -> bool:
@@ -54,8 +54,8 @@ class ChainValue:
 
     def sides(self, sides: Floats) -> Floats:
         """Return the bend's numbers (frames,) for sides of the solver, +1 or -1."""
-        own = self.rig.solver_side * sides
-        return own if self.rig.native is not None else np.where(own < 0.0, 1.0, 0.0)
+        own = self.rig.settings.side * sides
+        return own if self.rig.settings.native is not None else np.where(own < 0.0, 1.0, 0.0)
 
     @property
     def number(self) -> float:
@@ -65,16 +65,16 @@ class ChainValue:
 
     def set(self, number: float) -> None:
         """Set it to an F-Curve's number."""
-        if self.rig.native is not None:
-            self.rig.native[self.name] = float(number)
-            self.rig.native.update_tag()
+        if self.rig.settings.native is not None:
+            self.rig.settings.native[self.name] = float(number)
+            self.rig.settings.native.update_tag()
         else:
             setattr(self.holder, self.name, _SIDES[round(number)] if self.steps else number)
 
     def refuse_driver(self) -> None:
         """Raise IK2DError if it has a driver."""
         if driver_of(self.owner, self.path) is not None:
-            settings = self.rig.armature.path_resolve(self.rig.path)
+            settings = self.rig.armature.path_resolve(self.rig.settings.path)
             label = noted(settings.bl_rna.properties[self.name].name)
             raise refusal(
                 "Chain '{chain}': its {label} has a driver; remove it first",

@@ -64,7 +64,7 @@ def matched_hands(
     assert hands is not None and posed.hands is not None
     shown, rest = orientations(posed.hands), _rests(rig, hands)
     own = np.broadcast_to(np.eye(3), shown.shape)
-    if not switch and rig.native is None:
+    if not switch and rig.settings.native is None:
         own = _own_rotations(rig, own_turns(view.scene, rig, view.times))
     turned = shown @ np.swapaxes(own, 2, 3) @ np.swapaxes(rest, 1, 2)
     first = turned[:, hands.parts.index(FOOT) if FOOT in hands.parts else 0]
@@ -80,7 +80,7 @@ def matched_hands(
         control = np.swapaxes(armature, 1, 2) @ aims @ hands.offset
         if angles_between(aims, wanted).max() > HELD:
             warnings = (_held(rig),)
-    elif keyed or rig.native is not None:
+    elif keyed or rig.settings.native is not None:
         control = np.broadcast_to(hands.offset, first.shape)
     else:
         kept, control = first[0], first
@@ -150,7 +150,7 @@ def own_keys(
     switch: on the first frame, on which the chain does not act yet, they keep their channels.
     """
     assert rig.hands is not None
-    if rig.native is not None:  # whose hands have no rotation of their own
+    if rig.settings.native is not None:  # whose hands have no rotation of their own
         return []
     own, found = own_turns(scene, rig, frames), []
     for name, turns, values in zip(rig.hands.bones, np.moveaxis(wanted, 1, 0), own.values, strict=True):
@@ -206,7 +206,7 @@ def later_keys(scene: bpy.types.Scene, rig: RigChain, last: float) -> list[str]:
     """Return a sentence if keys after a frame turn a chain's hands on top of it."""
     assert rig.hands is not None
     (end,), names = strip_times(rig.armature, animation_times(scene, [last])), []
-    for name in rig.hands.bones if rig.native is None else ():
+    for name in rig.hands.bones if rig.settings.native is None else ():
         bone = rig.armature.pose.bones[name]
         prop = rotation_property(bone.rotation_mode)
         curves = [curve_of(rig.armature, bone.path_from_id(prop), index) for index in range(len(REST[prop]))]
@@ -236,7 +236,7 @@ def hand_errors(
     rig = solved.rig
     assert rig.hands is not None and posed.hands is not None
     own = own_turns(scene, rig, times)
-    if rig.native is not None:
+    if rig.settings.native is not None:
         own = OwnTurns([np.tile(_rest_channels(rig, name), (len(times), 1)) for name in rig.hands.bones], {})
     turned = hands_of(solved, after.with_settings(influence=1.0), own)
     return angles_between(turned.shown, orientations(posed.hands))
@@ -276,7 +276,7 @@ def _is_setting(one: ValueKeys) -> bool:
 def set_hands(rig: RigChain, hands: HandMatch, undo: ExitStack) -> list[Moved]:
     """Set the control of hands, or the turn at which they are kept; return what was moved."""
     if hands.kept is not None:
-        settings = rig.armature.path_resolve(rig.path)
+        settings = rig.armature.path_resolve(rig.settings.path)
         undo.callback(setattr, settings, "hand_turn", tuple(settings.hand_turn))
         store_kept_turn(settings, hands.kept)
     moved: dict[str, Moved] = {}
@@ -313,9 +313,9 @@ def as_set(rig: RigChain, found: HandMatch | None) -> RigChain:
         rig = replace(rig, hands=replace(rig.hands, offset=found.kept))
     if rig.foot is None:
         return rig
-    values: tuple[float, ...] = foot_values(rig.armature.path_resolve(rig.path).foot)
-    if rig.native is not None:
-        values = with_foot_controls(rig.native, values)
+    values: tuple[float, ...] = foot_values(rig.armature.path_resolve(rig.settings.path).foot)
+    if rig.settings.native is not None:
+        values = with_foot_controls(rig.settings.native, values)
     return replace(rig, foot=replace(rig.foot, values=values))
 
 
@@ -324,9 +324,9 @@ def as_set(rig: RigChain, found: HandMatch | None) -> RigChain:
 
 def _toe_keys(view: MatchView, rig: RigChain, bends: Floats) -> list[ValueKeys]:
     """Return the keys of a foot's Toes Up (frames,)."""
-    owner, path = rig.armature, f"{rig.path}.foot.toe"
-    if rig.native is not None:
-        owner, path = rig.native, '["toe"]'
+    owner, path = rig.armature, f"{rig.settings.path}.foot.toe"
+    if rig.settings.native is not None:
+        owner, path = rig.settings.native, '["toe"]'
     if acting_driver(owner, path) is not None:
         raise refusal(
             "Chain '{chain}': its {label} has a driver; remove it first", chain=rig.name, label="Toes Up"

@@ -135,7 +135,7 @@ def target_to_tip(
             bpy.context.view_layer.update()
             for rig in [rig for rig in ready if rig.pole is not None]:
                 poled, posed = as_target(rig), found[rig.name][1]
-                shown = posed.with_settings(softness=0.0, bend=np.sign(rig.bend) or 1.0)
+                shown = posed.with_settings(softness=0.0, bend=np.sign(rig.settings.bend) or 1.0)
                 try:
                     solved = _solved(scene, rig, shown, view.times)
                     own = pole_locations(view, rig, posed, solved, rigs)
@@ -225,7 +225,7 @@ def _view(scene: bpy.types.Scene, rigs: Sequence[RigChain], frames: Sequence[int
     """Return the view of the FK pose; of live chains that is not the current pose."""
     if frames:
         return on_frames(scene, frames)
-    live = any(rig.armature.path_resolve(rig.path).live for rig in rigs)
+    live = any(rig.armature.path_resolve(rig.settings.path).live for rig in rigs)
     return on_frames(scene, [scene.frame_float]) if live else current_pose(scene)
 
 
@@ -290,7 +290,7 @@ def _nearest_sides(
     A chain with a pole keeps its side: the pole goes to where the joints are.
     """
     if rig.pole is not None:
-        return np.full(len(times), np.sign(rig.bend) or 1.0)
+        return np.full(len(times), np.sign(rig.settings.bend) or 1.0)
     errors = {}
     for side in _SIDES:
         samples = posed.with_settings(softness=0.0, bend=side)
@@ -299,7 +299,7 @@ def _nearest_sides(
     better = errors[-1.0] - errors[1.0]  # over 0 where the positive side is nearer
     clear = np.abs(better) > nearer
     if not clear.any():
-        return np.full(len(times), np.sign(rig.bend) or 1.0)
+        return np.full(len(times), np.sign(rig.settings.bend) or 1.0)
     last = np.maximum.accumulate(np.where(clear, np.arange(len(times)), np.argmax(clear)))
     sides: Floats = np.sign(better[last])
     return sides
@@ -392,7 +392,7 @@ def _set(rig: RigChain, locations: Floats, wanted: dict[ChainValue, Floats], und
     for value, numbers in wanted.items():
         value.refuse_driver()
         if _set_number(value, float(numbers[0]), undo) and value.is_animated:
-            moved.append(Moved(value.holder, f'["{value.name}"]' if rig.native else value.name))
+            moved.append(Moved(value.holder, f'["{value.name}"]' if rig.settings.native else value.name))
     return moved
 
 

@@ -15,7 +15,8 @@ from ...core.inputs import Floats
 from ...core.words import refusal, say
 from ...rig.animation import versions
 from ...rig.animation.bone_channels import ROTATIONS
-from ...rig.chain.chain import FAR_OFF_PLANE, RigChain, read_chain, rest_joints
+from ...rig.chain.chain import FAR_OFF_PLANE, RigChain, read_chain
+from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.native_state import BARE, LIVE, PREFIX, acts, constraints_of, is_native, scale_name
 from ...rig.chain.order import refuse_moved_target
 from ...rig.chain.paths.follow import follow_list

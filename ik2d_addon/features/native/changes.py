@@ -11,7 +11,8 @@ import numpy as np
 from ...core.inputs import Floats
 from ...core.swing import POLE, SWING
 from ...core.words import say
-from ...rig.chain.chain import chosen_solver, rest_joints
+from ...rig.chain.chain import chosen_solver
+from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.native_state import TURNING, acts, constraints_of, controls_of, is_native, is_own_empty
 from ...rig.chain.planes import FOLLOWING, reach_of
 from ...rig.chain.renames import bones_of

@@ -9,7 +9,8 @@ import numpy as np
 from ...core import Stretch
 from ...core.inputs import Floats, wrapped
 from ...core.words import refusal
-from ...rig.chain.chain import RigChain, rest_joints
+from ...rig.chain.chain import RigChain
+from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.planes import solver_side
 from .expressions import turn_parts
 
@@ -109,7 +110,7 @@ def shape_of(rig: RigChain) -> Shape:
     # A range of a whole turn or more is no limit.
     spans = np.ptp(rig.joints.limits, axis=1, keepdims=True)
     limits = np.where(spans < 2.0 * np.pi, rig.joints.limits, np.nan)
-    settings = rig.armature.path_resolve(rig.path)
+    settings = rig.armature.path_resolve(rig.settings.path)
     # Two bones get the triangle's expressions, whatever their solver.
     two_bone = solver_side(settings, 'TWO_BONE', rig.plane, joints)
     shape = Shape(
@@ -118,11 +119,11 @@ def shape_of(rig: RigChain) -> Shape:
         angles,
         limits,
         stretch,
-        solver=rig.solver,
+        solver=rig.settings.solver,
         weights=rig.joints.weights,
-        root_turns_freely=rig.root_turns_freely,
+        root_turns_freely=rig.settings.root_turns_freely,
         links=links,
-        solver_side=two_bone if len(lengths) == 2 else rig.solver_side,
+        solver_side=two_bone if len(lengths) == 2 else rig.settings.side,
     )
     return replace(shape, misses=misses_of(rig, shape)) if len(lengths) == 2 else shape
 

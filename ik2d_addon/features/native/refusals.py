@@ -88,14 +88,14 @@ def _problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
             "or bake it instead",
             part=rig.hands.bones[0] if rig.hands else "",
         )
-    if rig.foot is not None and is_animated(rig.armature, f"{rig.path}.foot.use_ground"):
+    if rig.foot is not None and is_animated(rig.armature, f"{rig.settings.path}.foot.use_ground"):
         yield say("Above Ground is animated, which drivers cannot be; delete its keys, or bake it instead")
     if rig.swing is not None and rig.swing.towards is not None and not np.isnan(rig.joints.limits[0]).any():
         yield say(
             "it has a Swing Normal, and its first bone is limited, and only one of the two can be; set Swing "
             "Normal to 0, or turn off the limit"
         )
-    if rig.tip_angle is not None:
+    if rig.settings.tip_angle is not None:
         yield say("its last bone has an angle of its own; set Last Bone's Angle to Free, or bake it instead")
     for i, bone in enumerate(rig.pose_bones):
         yield from _of_joint(rig, i)
@@ -108,7 +108,7 @@ def _problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
         yield say(
             "it has limits and stretches, and only one of the two can be; turn off the limits, or Stretch"
         )
-    if limited and is_animated(rig.armature, f"{rig.path}.turn_over"):
+    if limited and is_animated(rig.armature, f"{rig.settings.path}.turn_over"):
         yield say(
             "it turns over slowly, which it cannot within limits; key Bend instead, or turn off the limits"
         )

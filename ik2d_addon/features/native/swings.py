@@ -27,7 +27,8 @@ from mathutils import Matrix, Vector
 
 from ...core.inputs import Floats
 from ...core.swing import POLE, SWING
-from ...rig.chain.chain import RigChain, rest_joints
+from ...rig.chain.chain import RigChain
+from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.dependencies import Node
 from ...rig.chain.planes import reach_of
 from .drivers import SwungEmpties, drive, drive_step

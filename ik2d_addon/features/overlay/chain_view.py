@@ -157,7 +157,7 @@ def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSample
     controls = controls_of(settings)
     controls = None if controls is None else _shown(controls)
     frame = bpy.context.scene.frame_float
-    side = rig.solver_side
+    side = rig.settings.side
     own = settings.softness, -side if is_flipped(settings) else side, settings.influence
     values = values_of(settings, side, with_foot=rig.foot is not None)
     first, foot = own, values[3:]
@@ -263,7 +263,7 @@ def view_chain(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainView:
         bend=float(samples.bend[0]),
         softness=float(samples.softness[0]),
         stretch=Stretch() if rig.stretching is None else rig.stretching.limits,
-        tolerance=rig.tolerance or DEFAULT_TOLERANCE * chain.reach[1],
+        tolerance=rig.settings.tolerance or DEFAULT_TOLERANCE * chain.reach[1],
         tip=samples.tips[0],
         target=samples.targets[0],
         pole=None if samples.poles is None else samples.poles[0],

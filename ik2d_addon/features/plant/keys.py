@@ -133,7 +133,7 @@ def _foot_keys(view: MatchView, rig: RigChain, foot: PlantedFoot, stands: Mask) 
     assert rig.hands is not None
     own = [("roll", foot.rolls), *([("toe", foot.toes)] if TOES in rig.hands.parts else ())]
     keys = [
-        ValueKeys(rig.armature, f"{rig.path}.foot.{name}", 0, view.times, values, "IK 2D")
+        ValueKeys(rig.armature, f"{rig.settings.path}.foot.{name}", 0, view.times, values, "IK 2D")
         for name, values in own
     ]
     wanted = foot.turns @ rig.hands.offset.T

@@ -105,12 +105,12 @@ def motion_of(
 
 def has_own_motion(rig: RigChain, samples: ChainSamples) -> bool:
     """Return whether a chain's bones move by themselves; those of a live one do so beneath what is shown."""
-    return rig.native is None and not is_constant(samples.bases)
+    return rig.settings.native is None and not is_constant(samples.bases)
 
 
 def is_live(rig: RigChain) -> bool:
     """Return whether a chain shows its target's motion, and hides that of its bones' own keys."""
-    return bool(rig.armature.path_resolve(rig.path).live)
+    return bool(rig.armature.path_resolve(rig.settings.path).live)
 
 
 def stands(rig: RigChain, samples: ChainSamples) -> bool:

@@ -247,7 +247,7 @@ def _refuse_unreadable(armature: Object, chains: Sequence[PropertyGroup], frames
     """Raise IK2DError for a chain that cannot be read, and for one on drivers."""
     rigs, _ = read_rigs(armature, [chain.name for chain in chains], frames)
     for rig in rigs:
-        if rig.native is not None:
+        if rig.settings.native is not None:
             raise refusal(
                 "Chain '{chain}' is on drivers; revert it first, then plant its foot", chain=rig.name
             )

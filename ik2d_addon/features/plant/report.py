@@ -113,7 +113,7 @@ def planted_chain(
     mask: (m, k) its contacts on the frames. before: the motion on these; after: with times half-way between
     them. carried: (m, 3) of the ground. on_tips: (m,) where a foot rolls over the tip of its toes.
     """
-    chain = before.rig.armature.path_resolve(before.rig.path)
+    chain = before.rig.armature.path_resolve(before.rig.settings.path)
     ways = np.empty((2 * len(frames) - 1, 3))
     ways[::2], ways[1::2] = carried, 0.5 * (carried[1:] + carried[:-1])
     past = None

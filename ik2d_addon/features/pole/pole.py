@@ -11,7 +11,7 @@ from mathutils import Vector
 from ...core import IK2DError, Plane
 from ...core.swing import POLE
 from ...core.words import refusal, say
-from ...rig.chain.chain import chain_bones, rest_joints
+from ...rig.chain.checks.bones import chain_bones, rest_joints
 from ...rig.chain.planes import bend_of, pole_side, reach_of
 from ...rig.chain.renames import bones_of
 from ...rig.pose.pole_angle import angle_to_side

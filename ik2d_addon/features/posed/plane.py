@@ -24,7 +24,8 @@ from ...core.swing import SWING
 from ...core.words import say
 from ...live.refusals import refuse_driven
 from ...rig.animation.remembered import plain
-from ...rig.chain.chain import RigChain, read_chain, rest_joints
+from ...rig.chain.chain import RigChain, read_chain
+from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.hands import orientations
 from ...rig.chain.joints import HINGE
 from ...rig.chain.planes import is_locked, reach_of
@@ -191,7 +192,7 @@ def _nearest(
     try:
         rig = facing_target(read_chain(armature, chain, own_tip=True), posed)
         for side in sorted(_SIDES, key=lambda side: side != chain.bend):
-            bent = posed.with_settings(softness=0.0, bend=rig.solver_side * _SIDES[side])
+            bent = posed.with_settings(softness=0.0, bend=rig.settings.side * _SIDES[side])
             found[side] = _on_tip(scene, rig, bent)
             if found[side].part <= _within(rig, posed):
                 break

@@ -13,7 +13,7 @@ from ...core import Plane
 from ...core.inputs import Floats
 from ...core.swing import POLE
 from ...core.words import quoted, refusal
-from ...rig.chain.chain import chain_bones, rest_joints
+from ...rig.chain.checks.bones import chain_bones, rest_joints
 from ...rig.chain.fingerprint import settings_of
 from ...rig.chain.native_state import give, is_flipped, shown
 from ...rig.chain.planes import bend_plane, is_straight, pole_side

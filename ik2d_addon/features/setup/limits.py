@@ -6,7 +6,7 @@ from bpy.types import Object, PoseBone, PropertyGroup
 
 from ...core.words import quoted, say
 from ...rig.chain.bone_limits import limits_elsewhere, limits_of_bones, slides_of_bones
-from ...rig.chain.chain import chain_bones, rest_joints
+from ...rig.chain.checks.bones import chain_bones, rest_joints
 from ...rig.chain.planes import bend_plane
 from ...rig.chain.slides import slide_directions
 from ...rig.scene.slide_locations import base_of

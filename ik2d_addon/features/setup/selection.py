@@ -7,7 +7,8 @@ from bpy.types import Context, Object, PoseBone
 
 from ...core import IK2DError
 from ...core.words import say
-from ...rig.chain.chain import is_joined, refuse_own_target
+from ...rig.chain.checks.bones import is_joined
+from ...rig.chain.checks.targets import refuse_own_target
 from ...rig.chain.dependencies import parents, walk
 from ...rig.chain.fingerprint import followed_by
 from ...rig.chain.renames import bones_of

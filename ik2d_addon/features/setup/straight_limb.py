@@ -12,7 +12,7 @@ from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.swing import ARC, SWING
 from ...core.words import refusal, say
-from ...rig.chain.chain import chain_bones, rest_joints
+from ...rig.chain.checks.bones import chain_bones, rest_joints
 from ...rig.chain.planes import FOLLOWING, bend_plane
 from ...rig.pose.straight_plane import is_straight, line_from_root
 from ...ui.context import named_chain, shown_chain, why_no_chain

@@ -24,11 +24,16 @@ def read_plain_solver(
     finds the tips of bones that stretch where their links are not exact.
     """
     joints, stretching = rig.joints, rig.stretching
-    if rig.tip_angle is not None:
+    if rig.settings.tip_angle is not None:
         return None
-    if rig.solver not in ('TWO_BONE', 'EVEN') or joints.askew or joints.fixed.any() or rig.slides is not None:
+    if (
+        rig.settings.solver not in ('TWO_BONE', 'EVEN')
+        or joints.askew
+        or joints.fixed.any()
+        or rig.slides is not None
+    ):
         return None
-    if rig.solver == 'EVEN' and not rig.root_turns_freely:
+    if rig.settings.solver == 'EVEN' and not rig.settings.root_turns_freely:
         return None
     if stretching is not None and (stretching.limits.is_off or joints.held.any()):
         return None
@@ -40,7 +45,7 @@ def read_plain_solver(
     solver = _solver(rig, linkage)
     if solver is None:
         return None
-    if like is not None and rig.solver == 'EVEN':
+    if like is not None and rig.settings.solver == 'EVEN':
         solver.share_families(like.solver if isinstance(like, PlainStretch) else like)
     if stretching is None:
         return solver
@@ -53,9 +58,9 @@ def _solver(rig: RigChain, linkage: Linkage) -> PlainSolver | None:
     return plain_solver(
         Chain(lengths[0], rig.joints.limits_from(unturned), rig.joints.weights),
         unturned,
-        even=rig.solver == 'EVEN',
+        even=rig.settings.solver == 'EVEN',
         links=[
             (*np.reshape(link.hold, 4).tolist(), *np.reshape(link.end, 2).tolist()) for link in linkage.links
         ],
-        tolerance=rig.tolerance,
+        tolerance=rig.settings.tolerance,
     )

@@ -105,9 +105,10 @@ def with_all_fields(new: Columns) -> Columns:
     return whole | {"handle_left": places, "handle_right": places} | new
 
 
-def columns_of(curve: bpy.types.FCurve) -> Columns:
-    """Return all fields of an F-Curve's keys, each column (keys, width)."""
-    return {name: column(curve, name) for name in KEY_FIELDS}
+def columns_of(curve: bpy.types.FCurve, known: Columns | None = None) -> Columns:
+    """Return all fields of an F-Curve's keys, each column (keys, width). known: those that were read."""
+    known = known or {}
+    return {name: known[name] if name in known else column(curve, name) for name in KEY_FIELDS}
 
 
 def are_shaped(columns: Columns) -> NDArray[np.bool_]:

@@ -32,17 +32,16 @@ def replace_keys(
     new: Columns,
     place: versions.Place,
     undo: ExitStack,
-    old: Columns | None = None,
+    known: Columns | None = None,
 ) -> None:
     """Put new keys on an F-Curve of a place; its keys before the first and after the last of them stay.
 
-    Closing `undo` gives it back the keys that it has now. old: these, where they were read already.
+    Closing `undo` gives it back the keys that it has now. known: columns of these that were read already.
     """
     channel, times = (place, curve.data_path, curve.array_index), new["co"][:, 0]
     if change_in_place(curve, new, channel, undo):
         return
-    if old is None:
-        old = columns_of(curve) if len(curve.keyframe_points) else {}
+    old = columns_of(curve, known) if len(curve.keyframe_points) else {}
     undo.callback(actions.unless_gone, put_keys_back, *channel, old)
     if not old:
         add(curve, new)

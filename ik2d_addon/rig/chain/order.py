@@ -7,7 +7,8 @@ from typing import TypeVar
 import bpy
 
 from ...core.words import noted, quoted, refusal
-from .chain import RigChain, refuse_own_target
+from .chain import RigChain
+from .checks.targets import refuse_own_target
 from .dependencies import Movers, Node, walk
 
 _Item = TypeVar("_Item", bound=Hashable)

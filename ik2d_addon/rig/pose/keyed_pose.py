@@ -15,7 +15,8 @@ from ..animation.bone_channels import matrices, rotation_property
 from ..animation.fcurves import Curves, Singles, playing_curves, row_from
 from ..animation.kept.giving_back import by_hand_alone
 from ..animation.times import animation_times, pace_of, strip_times
-from ..chain.chain import RigChain, rest_joints
+from ..chain.chain import RigChain
+from ..chain.checks.bones import rest_joints
 from ..chain.hands import orientations
 from ..chain.joints import CLOSE, own_axis
 from ..scene.slide_locations import noted_locations

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from ...core.affine import is_constant
 from ...core.inputs import Floats
 from ...core.words import say
-from ..chain.chain import RigChain, rest_joints
+from ..chain.chain import RigChain
+from ..chain.checks.bones import rest_joints
 from ..chain.planes import reach_of
 
 # A scale is even if its axes differ by less than this part.

@@ -9,7 +9,7 @@ from mathutils import Vector
 
 from ...core import Plane
 from ...core.inputs import Floats
-from ..chain.chain import rest_joints
+from ..chain.checks.bones import rest_joints
 from ..chain.planes import bend_of
 
 # Sides whose part across the line is smaller than this have no direction: rest poses are 32 bits.

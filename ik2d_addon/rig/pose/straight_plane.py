@@ -11,7 +11,7 @@ import numpy as np
 from bpy.utils import flip_name
 
 from ...core.inputs import Floats
-from ..chain.chain import is_joined, rest_joints
+from ..chain.checks.bones import is_joined, rest_joints
 from ..chain.planes import FIRST_X, FIRST_Z, bend_of, choose_plane, line_of, reach_of, side_at_rest
 
 # The front view of the armature: its right, its up and the way to the viewer, as columns.

@@ -28,7 +28,7 @@ def swung(rig: RigChain, samples: ChainSamples, spins: Floats | None = None) -> 
     spins: (frames,) radians, in place of the plane's own. A single bone that aims has its target as far as
     its tip; one on the root leaves it at rest.
     """
-    if rig.swing is None and not rig.aims:
+    if rig.swing is None and not rig.settings.aims:
         return samples
     with np.errstate(all="ignore"):  # between two frames a rig may be scaled to nothing
         return _swung(rig, replace(samples, swings=None), spins)
@@ -48,7 +48,7 @@ def _swung(rig: RigChain, samples: ChainSamples, spins: Floats | None) -> ChainS
         swings = np.where(np.isfinite(swings), swings, np.eye(3))
         samples = replace(samples, swings=swings)
         points = _turned_back(rig, swings, points)
-    return _aimed(rig, samples, linkage, to_world, points) if rig.aims else samples
+    return _aimed(rig, samples, linkage, to_world, points) if rig.settings.aims else samples
 
 
 def eased_spins(rig: RigChain, samples: ChainSamples, times: Sequence[float]) -> Floats | None:
@@ -138,7 +138,7 @@ def as_far(rig: RigChain, points: Floats, tips: Floats) -> Floats:
 
 def aimed_as_far(rig: RigChain, samples: ChainSamples) -> ChainSamples:
     """Return swung samples whose targets, of a bone that aims, are as far from the root as its tips there."""
-    if not rig.aims:
+    if not rig.settings.aims:
         return samples
     to_world = product(samples.world, rest_to_pose(rig, samples))
     into = inverse(to_world)

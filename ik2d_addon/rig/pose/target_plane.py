@@ -7,7 +7,8 @@ import numpy as np
 from ...core.affine import inverse
 from ...core.inputs import Floats
 from ...core.solution import drained
-from ..chain.chain import RigChain, rest_joints
+from ..chain.chain import RigChain
+from ..chain.checks.bones import rest_joints
 from ..chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
 from ..scene.sampler import sample_steps
 from ..scene.samples import ChainSamples
@@ -19,7 +20,7 @@ _FRAMES = 50
 
 def facing_target(rig: RigChain, samples: ChainSamples) -> RigChain:
     """Return a chain; a straight one in the plane through its target's path, where there is one."""
-    if rig.plane_taken not in (FIRST_X, FIRST_Z):
+    if rig.remarks.plane not in (FIRST_X, FIRST_Z):
         return rig
     plane = plane_through(rest_joints(rig.pose_bones), target_points(rig, samples), rig.plane)
     return rig if plane is None else rig.in_plane(plane, TARGET)

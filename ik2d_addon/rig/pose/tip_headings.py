@@ -20,19 +20,19 @@ def wanted_headings(rig: RigChain, samples: ChainSamples, to_pose: Floats) -> Fl
     rest pose a bone, from the armature's axes an object), and by the offset. What is above the chain does
     not turn it; the armature object does. to_pose: (frames, 4, 4) from rest space to pose space.
     """
-    if rig.tip_angle is None:
+    if rig.settings.tip_angle is None:
         return None
     axes = orientations(samples.world[:, :3, :3])
     turned = np.broadcast_to(np.eye(3), axes.shape)
-    if rig.tip_angle.follow and samples.aims is not None:
-        turned = np.swapaxes(axes, 1, 2) @ orientations(samples.aims) @ rig.tip_angle.rest.T
+    if rig.settings.tip_angle.follow and samples.aims is not None:
+        turned = np.swapaxes(axes, 1, 2) @ orientations(samples.aims) @ rig.settings.tip_angle.rest.T
         mirrors = (np.linalg.det(turned) < 0.0)[:, None, None]  # the armature's axes, and not the target's
         turned = np.where(mirrors, turned * _flipped(rig.armature.scale), turned)
     into = inverse(to_pose)[:, :3, :3] @ turned
     x, y = rig.plane.x, rig.plane.y
     across, along = into @ x, into @ y
     turns = np.arctan2(across @ y - along @ x, across @ x + along @ y)
-    wanted: Floats = float(rest_directions(rig)[-1]) + turns + rig.tip_angle.offset
+    wanted: Floats = float(rest_directions(rig)[-1]) + turns + rig.settings.tip_angle.offset
     return wanted
 
 

@@ -23,7 +23,8 @@ from ...core.inputs import Floats
 from ..animation.bone_channels import ROTATIONS
 from ..animation.in_between import CurveMotion, is_amplified, motions, moves_unseen
 from ..animation.times import evaluated_times
-from ..chain.chain import RigChain, rest_joints
+from ..chain.chain import RigChain
+from ..chain.checks.bones import rest_joints
 from ..chain.dependencies import Node, influences, walk
 from ..chain.planes import reach_of
 from .record import has_turning_targets

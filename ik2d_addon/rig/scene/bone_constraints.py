@@ -2,7 +2,7 @@
 """Other controls of a chain's bones: constraints on them, and IK from bones below."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import bpy
@@ -153,7 +153,7 @@ def with_other_controls(
 ) -> RigChain:
     """Return a chain with a warning for each other control on some frames; see `other_controls`."""
     lines = sentences(rig.name, other_controls(rig, first, last, reaching))
-    return replace(rig, notes=(*rig.notes, *lines), other_controls=bool(lines))
+    return rig.with_remarks(notes=(*rig.remarks.notes, *lines), other_controls=bool(lines))
 
 
 def sentences(chain_name: str, controls: Sequence[OtherControl]) -> list[str]:

@@ -3,7 +3,6 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 
 import bpy
 
@@ -28,14 +27,14 @@ def with_inputs_checked(
 
     in_scenes, movers: the objects of all scenes, and known movers, where many chains are checked. Raises
     IK2DError for a deleted target, and for a missing library or a driver that does not run among all that
-    moves target and chain; with `force` these two are noted in `RigChain.forced` instead.
+    moves target and chain; with `force` these two are noted in its remarks instead.
     """
     movers = movers or Movers()
     needed = _needed(rig, movers)
     rig = _noted(rig, (*_lost(rig, needed), *_failed_drivers(rig, needed, movers)), force)
     for role, (target, _) in rig.roles.items():
         if not (target.users_scene if in_scenes is None else target in in_scenes):
-            rig = replace(rig, notes=(*rig.notes, _in_no_scene(rig, target, role)))
+            rig = rig.with_remarks(notes=(*rig.remarks.notes, _in_no_scene(rig, target, role)))
     return rig
 
 
@@ -84,8 +83,8 @@ def _noted(rig: RigChain, problems: Iterable[str], force: bool) -> RigChain:
     for problem in problems:
         if not force:
             raise IK2DError(problem)
-        if problem not in rig.forced:
-            rig = replace(rig, forced=(*rig.forced, problem))
+        if problem not in rig.remarks.forced:
+            rig = rig.with_remarks(forced=(*rig.remarks.forced, problem))
     return rig
 
 

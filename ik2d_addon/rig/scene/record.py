@@ -52,7 +52,7 @@ def record_by_curves(
     Without the surfaces of grounds.
     """
     armature, names = chains[0].armature, needed_bones(chains)
-    if settings_animated(armature) or any(chain.native is not None for chain in chains):
+    if settings_animated(armature) or any(chain.settings.native is not None for chain in chains):
         return None
     if is_hindered(chains, targets):
         return None

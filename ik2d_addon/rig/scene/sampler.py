@@ -297,13 +297,13 @@ def record_stepping(
             if turning:
                 aims.append(matrix.to_3x3())
         for chain, own in zip(chains, settings, strict=True):
-            if chain.native is not None:
-                controls = chain.native.evaluated_get(depsgraph)
+            if chain.settings.native is not None:
+                controls = chain.settings.native.evaluated_get(depsgraph)
                 foot = () if chain.foot is None else with_foot_controls(controls, chain.foot.values)
-                own[i] = *sampled_controls(controls, chain.solver_side), *foot
-            elif animated and chain.path:  # a chain, not just bones
-                settled = evaluated.path_resolve(chain.path)
-                own[i] = values_of(settled, chain.solver_side, with_foot=chain.foot is not None)
+                own[i] = *sampled_controls(controls, chain.settings.side), *foot
+            elif animated and chain.settings.path:  # a chain, not just bones
+                settled = evaluated.path_resolve(chain.settings.path)
+                own[i] = values_of(settled, chain.settings.side, with_foot=chain.foot is not None)
         surfaces.read(i, depsgraph, settings)
         yield i + 1
     places = np.array(found, np.float64).reshape(frames, len(probes), 3)

@@ -158,7 +158,7 @@ def slid_joints(armature: bpy.types.Object) -> Iterator[bpy.types.PropertyGroup]
 
 def _joints(rig: RigChain) -> list[bpy.types.PropertyGroup]:
     """Return the joint of each of the chain's bones, None for none; those that carry slides have one."""
-    joints = rig.armature.path_resolve(rig.path).joints
+    joints = rig.armature.path_resolve(rig.settings.path).joints
     return [joints.get(name) for name in rig.bones]
 
 

@@ -85,7 +85,7 @@ def _along(bone: str, values: Floats) -> BoneChannels:
 
 
 def _joints(rig: RigChain) -> list[tuple[bpy.types.PropertyGroup, bpy.types.PoseBone]]:
-    joints = rig.armature.path_resolve(rig.path).joints
+    joints = rig.armature.path_resolve(rig.settings.path).joints
     return [(joints[bone.name], bone) for bone in rig.pose_bones if bone.name in joints]
 
 

@@ -9,7 +9,7 @@ from bpy.types import Object, PropertyGroup
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.words import refusal
-from ...rig.chain.chain import chain_bones
+from ...rig.chain.checks.bones import chain_bones
 from ...rig.chain.native_state import controls_of
 from ...rig.chain.paths.follow import follow_list, refuse_stuck
 from .found_plane import find_plane

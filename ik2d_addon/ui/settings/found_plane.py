@@ -5,7 +5,7 @@ from bpy.types import PropertyGroup
 
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...rig.chain.chain import chain_bones
+from ...rig.chain.checks.bones import chain_bones
 from ...rig.pose.straight_plane import is_straight, line_from_root, straight_normal
 
 # A normal stays while the sine of its angle off the right angle to the chain is below this.

@@ -2,7 +2,7 @@
 """The joints of a chain, kept the same as its bones."""
 
 from ...core import IK2DError
-from ...rig.chain.chain import chain_bones
+from ...rig.chain.checks.bones import chain_bones
 from ...rig.chain.paths.follow import follow_joints_list, follow_list
 from ...rig.chain.renames import follow_joints
 from .joint import IK2D_PG_joint, IK2D_PG_place

@@ -230,7 +230,7 @@ def test_what_rules_the_bones_on_the_frames_is_a_warning():
         ik.keyframe_insert("influence", frame=frame)
     for frames, other_controls in (([1, 5, 20], False), ([1, 5, 21], True), ([30], True)):
         ((rig,), _) = read_rigs(armature, None, frames)
-        assert rig.other_controls is other_controls
+        assert rig.remarks.other_controls is other_controls
         assert any("moved by" in warning for warning in rig.warnings) is other_controls
 
 

@@ -85,14 +85,13 @@ class Keeping:
         within = (at >= times[0] - SAME_FRAME) & (at <= times[-1] + SAME_FRAME)
         numbers = self._numbers(curve, marks, at, times)
         kept = within & ~marks.of_purposes((self.purpose, IN_PLANTING.get(self.purpose, self.purpose)))
-        columns = None
         if kept.any() or not marks.ours.any():
-            columns = columns_of(curve)
+            looks = columns_of(curve, looks)
             if not marks.ours.any():
-                self._keep_whole(curve, columns, int(numbers[0]))
+                self._keep_whole(curve, looks, int(numbers[0]))
             rows = np.searchsorted(times, at).clip(max=len(times) - 1)
-            self._keep_rows(curve, columns, marks, kept, numbers[rows])
-        replace_keys(curve, marked(new, numbers), self._place, self._undo, columns)
+            self._keep_rows(curve, looks, marks, kept, numbers[rows])
+        replace_keys(curve, marked(new, numbers), self._place, self._undo, looks)
         return int(numbers[0])
 
     def number_of(self, curve: bpy.types.FCurve) -> int:

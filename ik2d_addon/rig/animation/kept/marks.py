@@ -60,6 +60,11 @@ class Marks:
         if not (same | (own == 0.0)).any():  # nothing of ours, as is soon seen
             none = np.zeros(len(own), np.intp)
             return cls(none.astype(bool), none, none)
+        first = int(own[0]) if 1.0 <= own[0] <= _LAST else 0
+        kind = GENERATED if first % 2 == 0 else BY_HAND
+        if first and (own == first).all() and same.all() and (types == kind).all():  # all are of one writing
+            numbers = np.full(len(own), (first - 1) // 2)
+            return cls(same, numbers, numbers % _PURPOSES)
         whole = (own >= 1.0) & (own <= _LAST) & (own == np.floor(own))
         codes = np.where(whole, own, 1.0).astype(np.intp) - 1
         kinds = np.where(codes % 2, GENERATED, BY_HAND)

@@ -8,7 +8,8 @@ from faults import zigzag
 from ik2d_addon.bake.cures.laid_flat import Instead, flat_moves, laid_flat
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.doctor.fixes import mend
-from ik2d_addon.rig.chain.chain import read_chain, rest_joints
+from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.chain.checks.bones import rest_joints
 
 
 def test_the_copy_is_what_flatten_makes_of_the_bones():
@@ -16,7 +17,7 @@ def test_the_copy_is_what_flatten_makes_of_the_bones():
     copy = laid_flat(read_chain(armature, chain))
     expected = {bone.name: np.array(bone.bone.matrix_local) for bone in copy.pose.bones}
     flat = read_chain(copy, chain)
-    assert flat.off_plane < 1e-6 < 0.1 < read_chain(armature, chain).off_plane
+    assert flat.remarks.off_plane < 1e-6 < 0.1 < read_chain(armature, chain).remarks.off_plane
     joints = rest_joints(flat.pose_bones)
     mend('FLATTEN', armature, chain)
     for name, rest in expected.items():

@@ -9,7 +9,8 @@ from straight_arms import BENT, add_arm
 
 from ik2d_addon.bake.cures import nearest_plane as planes
 from ik2d_addon.bake.cures.nearest_plane import nearest_plane
-from ik2d_addon.rig.chain.chain import read_chain, rest_joints
+from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.chain.checks.bones import rest_joints
 
 EXACT = 1e-5
 

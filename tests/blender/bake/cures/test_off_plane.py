@@ -13,7 +13,8 @@ from ik2d_addon.bake.cures.as_shown import samples_as_shown
 from ik2d_addon.bake.cures.off_plane import LABELS, off_plane
 from ik2d_addon.features.doctor.fixes import mend
 from ik2d_addon.features.doctor.planes import plane_to_target
-from ik2d_addon.rig.chain.chain import read_chain, rest_joints
+from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.chain.checks.bones import rest_joints
 from ik2d_addon.rig.chain.planes import reach_of
 
 FIRST, LAST = 1, 40

@@ -8,6 +8,7 @@ import pytest
 from solved_chains import FRAMES, REACH, keyed, played, rig, told
 
 from ik2d_addon.bake.keys.keying import KeyPlan
+from ik2d_addon.rig.chain.chain import Remarks
 from ik2d_addon.rig.chain.planes import HINGES
 from ik2d_addon.rig.scene.rounding import PLAYED_BACK
 
@@ -22,7 +23,7 @@ def test_joints_off_one_plane(part, warned):
     ]
     assert told(keyed(joints_off_plane=part * REACH))[2] == []  # the tip reaches
     # Hinges choose the plane: it can be no other.
-    hinges = rig(plane_taken=HINGES)
+    hinges = rig(remarks=Remarks(HINGES, 0.0))
     assert told(keyed(joints_off_plane=part * REACH, distance=distance, chain=hinges))[2] == []
 
 

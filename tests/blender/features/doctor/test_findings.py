@@ -17,7 +17,8 @@ from ik2d_addon.features.doctor.fixes import mend
 from ik2d_addon.features.doctor.planes import joints_off_plane
 from ik2d_addon.features.native import make_native
 from ik2d_addon.rig.animation.versions import existing_fcurves, sharing_channels
-from ik2d_addon.rig.chain.chain import read_chain, rest_joints
+from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.chain.checks.bones import rest_joints
 from ik2d_addon.ui.settings.chain_list import flip
 
 SAMPLES = sorted((Path(__file__).parents[4] / "sample_scenes").glob("*.blend"))

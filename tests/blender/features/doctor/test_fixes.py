@@ -29,7 +29,8 @@ from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.doctor import operators
 from ik2d_addon.features.doctor.fixes import FIXES, mend
-from ik2d_addon.rig.chain.chain import read_chain, rest_joints
+from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.chain.checks.bones import rest_joints
 
 FRAMES = range(1, 41)
 REACHED = 1e-5  # of the reach
@@ -228,7 +229,7 @@ def test_joints_that_no_bone_connects_are_flattened_too():
     rig = read_chain(armature, chain)
     after = np.linalg.norm(np.diff(rest_joints(rig.pose_bones), axis=0), axis=1)
     assert np.abs(after - before).max() <= 1e-6 * before.sum()
-    assert rig.off_plane <= 1e-6 * before.sum()
+    assert rig.remarks.off_plane <= 1e-6 * before.sum()
 
 
 def test_a_bone_across_the_plane_is_not_flattened():

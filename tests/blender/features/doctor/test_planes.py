@@ -9,7 +9,8 @@ from straight_arms import BENT, STRAIGHT, add_arm
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.doctor.planes import plane_to_target
-from ik2d_addon.rig.chain.chain import read_chain, rest_joints
+from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.chain.checks.bones import rest_joints
 from ik2d_addon.rig.pose.target_plane import target_points
 from ik2d_addon.rig.scene.sampler import sample_now
 

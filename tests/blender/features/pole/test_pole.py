@@ -13,7 +13,7 @@ from ik2d_addon import chains
 from ik2d_addon.bake import solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.pole.pole import angle_to_bend, bends_aside
-from ik2d_addon.rig.chain.chain import chain_bones
+from ik2d_addon.rig.chain.checks.bones import chain_bones
 
 
 def joints(armature, names=("thigh", "shin")):

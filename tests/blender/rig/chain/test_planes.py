@@ -10,7 +10,7 @@ from rigs import add_armature, add_chain
 from ik2d_addon.core import IK2DError, Plane
 from ik2d_addon.core.words import noted
 from ik2d_addon.rig.chain import planes
-from ik2d_addon.rig.chain.chain import rest_joints
+from ik2d_addon.rig.chain.checks.bones import rest_joints
 from ik2d_addon.rig.chain.joints import HINGE
 from ik2d_addon.rig.chain.planes import (
     FOLLOWING,

@@ -68,9 +68,9 @@ def test_two_bones_that_slide_are_none_for_the_two_bone_solver(solver, taken):
     armature, chain = crane({"inner": (0.0, 1.0)})
     chain.bone_count, chain.solver = 2, solver
     set_slide(chain, "inner", 0.0, 1.0)
-    assert read_chain(armature, chain).solver == taken
+    assert read_chain(armature, chain).settings.solver == taken
     chain.joints["inner"].use_slide = False
-    assert read_chain(armature, chain).solver == ('TWO_BONE' if solver == 'AUTO' else taken)
+    assert read_chain(armature, chain).settings.solver == ('TWO_BONE' if solver == 'AUTO' else taken)
 
 
 def test_the_two_bone_solver_refuses_bones_that_slide():

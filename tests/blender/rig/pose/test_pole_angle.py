@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from rigs import add_leg
 
-from ik2d_addon.rig.chain.chain import chain_bones, rest_joints
+from ik2d_addon.rig.chain.checks.bones import chain_bones, rest_joints
 from ik2d_addon.rig.chain.planes import pole_side
 from ik2d_addon.rig.pose.pole_angle import angle_to_side
 

@@ -45,9 +45,9 @@ def test_a_straight_chain_faces_its_target_and_says_so(angle):
     place = (math.cos(angle), math.sin(angle), 1.0)
     armature, _ = add_arm(STRAIGHT, {1: place})
     rig, samples = sampled(armature)
-    assert rig.plane_taken == "first bone's X"
+    assert rig.remarks.plane == "first bone's X"
     found = facing_target(rig, samples)
-    assert found.plane_taken == "through the target's path"
+    assert found.remarks.plane == "through the target's path"
     assert found.plane.normal @ place == pytest.approx(0.0, abs=EXACT)
     assert found.plane.normal @ (0, 0, 1) == pytest.approx(0.0, abs=EXACT)
     assert found.joints.axes == pytest.approx(np.array(found.in_plane(found.plane, "").joints.axes))

@@ -82,11 +82,11 @@ def test_a_chain_gets_its_lines_as_notes_and_is_ruled():
     armature, chain = leg()
     rig = read_chain(armature, chain)
     plain = with_other_controls(rig, FIRST, LAST)
-    assert plain.notes == () and not plain.other_controls
+    assert plain.remarks.notes == () and not plain.remarks.other_controls
     give(armature, 'COPY_ROTATION', target=add_target({}, "Other"))
     noted = with_other_controls(with_other_controls(rig, FIRST, LAST), FIRST, LAST)
-    assert len(noted.notes) == 2 and noted.other_controls
-    assert noted.notes[0] == sentences("shin", found(armature))[0]
+    assert len(noted.remarks.notes) == 2 and noted.remarks.other_controls
+    assert noted.remarks.notes[0] == sentences("shin", found(armature))[0]
 
 
 def test_what_reaches_up_is_the_same_looked_up_for_one_chain_or_for_all():
@@ -95,11 +95,11 @@ def test_what_reaches_up_is_the_same_looked_up_for_one_chain_or_for_all():
     rig, reaching = read_chain(armature, chain), reaching_of(armature)
     assert [bone.name for bone, _ in reaching] == ["foot"]
     assert (
-        with_other_controls(rig, FIRST, LAST, reaching).notes
-        == with_other_controls(rig, FIRST, LAST).notes
+        with_other_controls(rig, FIRST, LAST, reaching).remarks.notes
+        == with_other_controls(rig, FIRST, LAST).remarks.notes
         != ()
     )
-    assert with_other_controls(rig, FIRST, LAST, []).notes == ()
+    assert with_other_controls(rig, FIRST, LAST, []).remarks.notes == ()
 
 
 # --- What may act ---------------------------------------------------------------------------------

@@ -198,7 +198,7 @@ def test_a_pole_of_no_scene_and_no_collection_is_refused():
         " appended; link it to the scene, or choose another pole"
     )
     bpy.data.collections.new("Elsewhere").objects.link(pole)
-    assert with_inputs_checked(rig).notes == (
+    assert with_inputs_checked(rig).remarks.notes == (
         "Chain 'shin': its pole 'Pole' is in no scene, only in the collection 'Elsewhere': it is followed,"
         " but not seen; link it to the scene",
     )
@@ -231,9 +231,13 @@ def test_a_target_that_is_in_a_collection_alone_is_told_after_all_other_notes():
         " followed, but not seen; link it to the scene"
     )
     checked = with_inputs_checked(rig)
-    assert checked.notes == with_inputs_checked(rig, in_scenes={rig.armature}).notes == (warning,)
+    assert (
+        checked.remarks.notes
+        == with_inputs_checked(rig, in_scenes={rig.armature}).remarks.notes
+        == (warning,)
+    )
     assert with_inputs_checked(rig, in_scenes={rig.armature, target}) is rig
-    assert with_inputs_checked(checked).notes == (warning, warning)
+    assert with_inputs_checked(checked).remarks.notes == (warning, warning)
 
 
 def link(tmp_path, *names):
@@ -253,7 +257,7 @@ def test_a_target_that_came_along_with_a_library_is_told(tmp_path):
     chain = add_chain(armature, "shin", None)
     chain.target = prop
     rig = read_chain(armature, chain)
-    (warning,) = with_inputs_checked(rig).notes
+    (warning,) = with_inputs_checked(rig).remarks.notes
     assert f"'Prop' is in no scene, only in the library '{path}'" in warning
 
 

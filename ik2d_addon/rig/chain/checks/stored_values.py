@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.inputs import LARGEST_ANGLE
-from ...core.swing import SWING
-from ...core.words import noted, refusal, say
-from .fingerprint import settings_of
-from .renames import Settings
+from ....core.inputs import LARGEST_ANGLE
+from ....core.swing import SWING
+from ....core.words import noted, refusal, say
+from ..fingerprint import settings_of
+from ..renames import Settings
 
 _NO_ROTATION = 0.1  # how far a rest matrix may be from one; Blender's rounding leaves 1e-4
 # Settings of a joint, each with the switch without which it does not count; "" for none.

@@ -10,8 +10,9 @@ import pytest
 from rigs import leg_with_target, stored_settings
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.chain.chain import chain_bones, problem_of, read_chain
-from ik2d_addon.rig.chain.stored_values import refuse_broken_rest
+from ik2d_addon.rig.chain.chain import problem_of, read_chain
+from ik2d_addon.rig.chain.checks.bones import chain_bones
+from ik2d_addon.rig.chain.checks.stored_values import refuse_broken_rest
 
 
 def damaged(armature, name, value, of=lambda stored: stored["chains"][0]):
