@@ -46,6 +46,27 @@ def crossed(a: Floats, b: Floats) -> Floats:
     return result
 
 
+def orientations(matrices: Floats) -> Floats:
+    """Return the orthonormal axes (.., 3, 3) of linear maps (.., 3, 3), however these are scaled.
+
+    Y is the map's own; X is as near to it as can be; a mirrored map stays mirrored.
+    """
+    y = _units(matrices[..., 1])
+    x = matrices[..., 0]
+    x = _units(x - (x * y).sum(axis=-1, keepdims=True) * y)
+    z = crossed(x, y)
+    mirrors = (z * matrices[..., 2]).sum(axis=-1, keepdims=True) < 0.0
+    axes: Floats = np.stack((x, y, np.where(mirrors, -z, z)), axis=-1)
+    return axes
+
+
+def _units(vectors: Floats) -> Floats:
+    units: Floats = vectors / np.maximum(
+        np.linalg.norm(vectors, axis=-1, keepdims=True), np.finfo(float).tiny
+    )
+    return units
+
+
 def is_constant(values: NDArray[np.floating[Any]]) -> bool:
     """Return whether all frames (frames, ..) hold the same numbers, as those of a rig at rest do."""
     if _is_thin(values):

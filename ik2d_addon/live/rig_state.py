@@ -29,6 +29,7 @@ from ..rig.pose.hand_rotations import own_curves, own_turns_now
 from ..rig.pose.keyed_pose import pose_of_hand_made
 from ..rig.pose.kinematics import read_linkage
 from ..rig.pose.target_plane import facing_target
+from ..rig.rest import rest_matrix
 from ..rig.scene.samples import ChainSamples, refuse_unsolvable
 from ..rig.scene.slide_locations import slide_channels, without_slides
 from ..rig.scene.stretch_scales import scale_channels, scales_back
@@ -125,7 +126,7 @@ class RigState:
         own, axes = np.eye(4), np.array((plane.x, plane.y, plane.normal))
         self._origin: list[float] = plane.origin.tolist()
         if rig.swing is not None:
-            own[:3, :3] = np.array(rig.pose_bones[0].bone.matrix_local, np.float64)[:3, :3]
+            own[:3, :3] = rest_matrix(rig.pose_bones[0].bone)[:3, :3]
             own[:3, 3], self._origin = plane.origin, [0.0, 0.0, 0.0]
             self._swing = PlainSwing(rig.swing, own[:3, :3])
             self._axis = rig.joints.axes[0].tolist()

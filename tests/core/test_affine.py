@@ -15,6 +15,7 @@ from ik2d_addon.core.affine import (
     is_constant,
     norms,
     one_or_all,
+    orientations,
     picked,
     product,
     repeated,
@@ -199,3 +200,14 @@ def test_values_that_are_the_same_at_all_frames_become_one():
     same, other = np.array([[1.0, 2.0], [1.0, 2.0]]), np.array([[1.0, 2.0], [2.0, 1.0]])
     assert one_or_all(same).tolist() == [1.0, 2.0]
     assert one_or_all(other) is other
+
+
+def test_axes_are_found_whatever_the_scale() -> None:
+    axes = np.linalg.qr(CHANCE.normal(size=(3, 3)))[0]
+    axes[:, 2] *= np.linalg.det(axes)
+    for scale in ((1, 1, 1), (0.2, 3, 5), (-2, 2, 2)):
+        found = orientations(axes @ np.diag(scale))
+        assert found == pytest.approx(axes @ np.diag(np.sign(scale)), abs=1e-12)
+    sheared = axes @ np.array([[1, 0, 0.5], [0, 1, 0], [0, 0, 1]])
+    assert orientations(sheared)[:, 1] == pytest.approx(axes[:, 1], abs=1e-12)
+    assert orientations(sheared).T @ orientations(sheared) == pytest.approx(np.eye(3), abs=1e-12)

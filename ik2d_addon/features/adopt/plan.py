@@ -19,6 +19,7 @@ from ...rig.chain.chain import rest_joints
 from ...rig.chain.dependencies import parents, walk
 from ...rig.chain.joints import normal_in_bone, turning_axis
 from ...rig.chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane, line_of, reach_of, side_at_rest
+from ...rig.rest import rest_matrix
 from ...rig.scene.bone_constraints import is_active
 from ...rig.scene.record import Target
 from .animation import animation_of
@@ -299,9 +300,9 @@ def _tip_offset(
         return None
     subtarget, along = bone_in(main.target, main.subtarget), np.array((0.0, 1.0, 0.0))
     if subtarget:
-        along = np.array(main.target.data.bones[subtarget].matrix_local.col[1].xyz, np.float64)
+        along = rest_matrix(main.target.data.bones[subtarget])[:3, 1]
     if abs(along @ plane.normal) > askew:
         return None
-    ends = (along, np.array(bones[-1].bone.matrix_local.col[1].xyz, np.float64))
+    ends = (along, rest_matrix(bones[-1].bone)[:3, 1])
     to, at = (np.arctan2(end @ plane.y, end @ plane.x) for end in ends)
     return float(wrapped(np.array(to - at)))

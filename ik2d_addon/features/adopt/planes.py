@@ -16,6 +16,7 @@ from ...rig.chain.bone_limits import Range
 from ...rig.chain.planes import line_of, reach_of
 from ...rig.pose.pole_angle import angle_to_side
 from ...rig.pose.straight_plane import straight_normal
+from ...rig.rest import rest_matrix
 from .course import STRAIGHT, Course, along_of, own_pose, span, spins
 
 # The choices of `plane` that stay as they are in rest.
@@ -155,7 +156,7 @@ def towards_pole(
     line, bend = along_of(rest, plane), 1.0
     if straight:  # it bends towards its pole, or away from it, and has only its roll to find
         bend = -1.0 if spin > 0.0 else 1.0
-        rest_first = np.array(bones[0].bone.matrix_local.to_3x3(), np.float64)
+        rest_first = rest_matrix(bones[0].bone)[:3, :3]
         wanted = np.cross(line, bend * (rest_first @ axis))
     else:
         about = -plane.normal if span(rest[: bending + 1]) @ plane.normal < 0.0 else plane.normal

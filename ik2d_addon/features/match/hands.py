@@ -15,6 +15,7 @@ import numpy as np
 
 from ...bake.solving.frames import SolvedChain
 from ...bake.solving.hands import hands_of
+from ...core.affine import orientations
 from ...core.inputs import Floats
 from ...core.words import quoted, refusal, say
 from ...rig.animation.bone_channels import locked_channels, matrices, rotation_property
@@ -25,10 +26,11 @@ from ...rig.animation.value_keys import ValueKeys, acting_driver, curve_of
 from ...rig.chain.chain import RigChain
 from ...rig.chain.foot.bones import FOOT, TOES
 from ...rig.chain.foot.foot import foot_values
-from ...rig.chain.hands import REST, Hands, orientations, rest_axes
+from ...rig.chain.hands import REST, Hands
 from ...rig.chain.native_state import with_foot_controls
 from ...rig.pose.channels import channels_of, is_locked
 from ...rig.pose.hand_rotations import OwnTurns, angles_between, own_turns, store_kept_turn, turning_keys
+from ...rig.rest import rest_axes
 from ...rig.scene.samples import ChainSamples
 from ...ui.auto_keying import Moved
 from .targets import MatchView, holder_of
@@ -335,7 +337,7 @@ def _toe_keys(view: MatchView, rig: RigChain, bends: Floats) -> list[ValueKeys]:
 
 
 def _rests(rig: RigChain, hands: Hands) -> Floats:
-    rests: Floats = np.array([rest_axes(rig.armature.pose.bones[name]) for name in hands.bones])
+    rests: Floats = np.array([rest_axes(rig.armature.data.bones[name]) for name in hands.bones])
     return rests
 
 

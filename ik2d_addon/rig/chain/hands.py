@@ -10,11 +10,12 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...core.affine import crossed
+from ...core.affine import orientations
 from ...core.inputs import Floats
 from ...core.words import noted, say
 from ..animation import versions
 from ..animation.remembered import put_back_on_error
+from ..rest import rest_axes
 from .foot.bones import FOOT, foot_bones
 from .foot.foot import Foot
 from .native_state import is_own_empty
@@ -131,30 +132,6 @@ def _is_driven(bone: bpy.types.PoseBone) -> bool:
 # --- The target where it is not turned ---------------------------------------
 
 
-def orientations(matrices: Floats) -> Floats:
-    """Return the orthonormal axes (.., 3, 3) of linear maps (.., 3, 3), however these are scaled.
-
-    Y is the map's own; X is as near to it as can be; a mirrored map stays mirrored.
-    """
-    y = _unit(matrices[..., 1])
-    x = matrices[..., 0]
-    x = _unit(x - (x * y).sum(axis=-1, keepdims=True) * y)
-    z = crossed(x, y)
-    mirrors = (z * matrices[..., 2]).sum(axis=-1, keepdims=True) < 0.0
-    found: Floats = np.stack((x, y, np.where(mirrors, -z, z)), axis=-1)
-    return found
-
-
-def rest_axes(bone: bpy.types.PoseBone) -> Floats:
-    """Return the orthonormal axes (3, 3) of a bone at rest, in pose space."""
-    return _orientation(bone.bone.matrix_local)
-
-
-def _unit(vectors: Floats) -> Floats:
-    unit: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), np.finfo(float).tiny)
-    return unit
-
-
 def note_offset(settings: bpy.types.PropertyGroup) -> None:
     """Store the armature's orientation in its target's space: there the chain's hands are as in rest."""
     target = settings.target
@@ -173,16 +150,14 @@ def note_turned_offset(settings: bpy.types.PropertyGroup, turned: Floats) -> Non
     if bone is not None:
         shown = shown @ target.pose.bones[settings.subtarget].matrix
     found = _orientation(shown).T @ _orientation(settings.id_data.matrix_world) @ turned
-    settings.hand_offset = (
-        (found if bone is None else _orientation(bone.matrix_local) @ found).ravel().tolist()
-    )
+    settings.hand_offset = (found if bone is None else rest_axes(bone) @ found).ravel().tolist()
 
 
 def _offset(settings: bpy.types.PropertyGroup) -> Floats:
     """Return the stored offset (3, 3); for a target bone without its rest orientation."""
     noted = _sound(settings.hand_offset)
     bone = _target_bone(settings)
-    return noted if bone is None else _orientation(bone.matrix_local).T @ noted
+    return noted if bone is None else rest_axes(bone).T @ noted
 
 
 def _sound(stored: Sequence[float]) -> Floats:

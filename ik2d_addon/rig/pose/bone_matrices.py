@@ -9,7 +9,7 @@ import numpy as np
 from ...core.affine import inverse, one_or_all
 from ...core.inputs import Floats
 from ..chain.chain import RigChain
-from ..chain.hands import orientations
+from ..rest import rest_axes, rest_matrix
 from ..scene.carried import posed_by_blender
 from ..scene.samples import ChainSamples
 
@@ -37,8 +37,8 @@ def posed(bone: bpy.types.PoseBone, parent: Floats | None, bases: Floats) -> Flo
     if not takes_all(bone, bases[:, :3, 3]):
         return posed_by_blender(bone, parent, bases)
     if parent is None:
-        return rest_matrix(bone) @ bases
-    return parent @ (inverse(rest_matrix(bone.parent)) @ rest_matrix(bone)) @ bases
+        return rest_matrix(bone.bone) @ bases
+    return parent @ (inverse(rest_matrix(bone.parent.bone)) @ rest_matrix(bone.bone)) @ bases
 
 
 def rotations_of(rig: RigChain, turns: Floats, swings: Floats | None = None) -> list[Floats]:
@@ -66,14 +66,14 @@ def carried_by_swings(rig: RigChain, swings: Floats) -> Floats:
     swings: (frames, 3, 3) in rest space. They differ from these by as much as 32 bits leave the bone's rest
     matrix from orthonormal.
     """
-    rest = rest_matrix(rig.pose_bones[0])[:3, :3]
+    rest = rest_matrix(rig.pose_bones[0].bone)[:3, :3]
     found: Floats = rest @ _own_swings(rig, swings) @ np.linalg.inv(rest)
     return found
 
 
 def _own_swings(rig: RigChain, swings: Floats) -> Floats:
     """Return swings (frames, 3, 3) of rest space as rotations in the first bone's own space."""
-    rest = orientations(rest_matrix(rig.pose_bones[0])[:3, :3])
+    rest = rest_axes(rig.pose_bones[0].bone)
     found: Floats = rest.T @ swings @ rest
     return found
 
@@ -129,8 +129,3 @@ def own_transforms(rig: RigChain, bones: Sequence[bpy.types.PoseBone], bases: Fl
             turned = ((usual[i] if steady[i] else scales[:, i]) * signs[i])[..., None, :] * np.eye(3)
         owns.append(transforms(turned))
     return owns
-
-
-def rest_matrix(bone: bpy.types.PoseBone) -> Floats:
-    """Return a bone's matrix (4, 4) in rest space."""
-    return np.array(bone.bone.matrix_local, np.float64)

@@ -11,7 +11,7 @@ from ...core.inputs import Floats
 from ...core.swing import eased
 from ...core.swing.swing import spin_steps, turns_about, units
 from ..chain.chain import RigChain
-from ..chain.hands import orientations
+from ..rest import rest_axes
 from ..scene.samples import ChainSamples
 from .bone_matrices import carried_by_swings, first_rotations, rotations_about
 from .channels import blended
@@ -87,7 +87,7 @@ def blended_swings(
     """
     solved, axis = first_rotations(rig, turns[0], swings), rig.joints.axes[0]
     rotations = blended(first, solved, influence)
-    rest = orientations(np.array(rig.pose_bones[0].bone.matrix_local, np.float64)[:3, :3])
+    rest = rest_axes(rig.pose_bones[0].bone)
     found: Floats = rest @ rotations @ rotations_about(axis, -turns[1]) @ rest.T
     return found
 
@@ -101,7 +101,7 @@ def turned_poles(rig: RigChain, samples: ChainSamples, off: Floats) -> Floats:
     assert rig.swing is not None
     linkage, points, poles = _seen(rig, samples)
     assert poles is not None
-    rest = orientations(np.array(rig.pose_bones[0].bone.matrix_local, np.float64)[:3, :3])
+    rest = rest_axes(rig.pose_bones[0].bone)
     off, line = rest @ off @ rest.T, units(points, rig.swing.along)
     axial = np.stack([off[:, k - 1, k - 2] - off[:, k - 2, k - 1] for k in range(3)], axis=1)
     along = (line * (off @ line[..., None])[..., 0]).sum(axis=1)

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A bone at rest: its matrix and axes in its armature's space, as arrays."""
+
+import bpy
+import numpy as np
+
+from ..core.affine import orientations
+from ..core.inputs import Floats
+
+
+def rest_matrix(bone: bpy.types.Bone) -> Floats:
+    """Return a bone's rest matrix (4, 4): the numbers of its `matrix_local`, 32 bits each, as 64 bits."""
+    return np.array(bone.matrix_local, np.float64)
+
+
+def rest_axes(bone: bpy.types.Bone) -> Floats:
+    """Return a bone's rest axes (3, 3) in columns: made orthonormal, which 32 bits are not quite."""
+    return orientations(rest_matrix(bone)[:3, :3])

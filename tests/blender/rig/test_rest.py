@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A bone at rest, held to Blender's own numbers."""
+
+import numpy as np
+import pytest
+from rigs import add_leg
+
+from ik2d_addon.rig.rest import rest_axes, rest_matrix
+
+
+def test_a_rest_matrix_has_blender_s_own_numbers():
+    bone = add_leg().data.bones["shin"]
+    rest = rest_matrix(bone)
+    assert rest.shape == (4, 4) and rest.dtype == np.float64
+    assert rest.tolist() == [list(row) for row in bone.matrix_local]
+
+
+def test_rest_axes_are_orthonormal_along_the_bone():
+    bone = add_leg().data.bones["shin"]
+    axes = rest_axes(bone)
+    assert axes.T @ axes == pytest.approx(np.eye(3), abs=1e-12)
+    assert axes == pytest.approx(rest_matrix(bone)[:3, :3], abs=1e-4)
+    assert axes[:, 1] == pytest.approx(np.array((bone.tail_local - bone.head_local).normalized()), abs=1e-4)
