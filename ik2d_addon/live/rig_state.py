@@ -18,7 +18,7 @@ from ..core.inputs import Floats
 from ..core.one_target import PlainAnswer, PlainSolver
 from ..core.solution import drained
 from ..core.swing import ARC, Swing
-from ..core.swing.plain import PlainSwing, about, multiplied, rotated
+from ..core.swing.plain import PlainSwing, multiplied, quaternion_about, rotated
 from ..core.swing.plain import Quaternion as Whole
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation, locked_channels
 from ..rig.chain.chain import RigChain, rest_joints
@@ -218,7 +218,7 @@ class RigState:
             part = hypot(*self.plain.bones.tip(answer.turns)) / self.plain.bones.lengths[0]
             self._place = part * found[0], part * found[1], found[2]
         if self._swung is not None:
-            turns[0] = multiplied(self._swung, about(self._axis, answer.turns[0]))
+            turns[0] = multiplied(self._swung, quaternion_about(self._axis, answer.turns[0]))
         self._seen, self._turns = seen, turns
         self._lengthen(answer)
         return turns

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ...core import Plane
-from ...core.affine import norms
+from ...core.affine import norms, rotations_about
 from ...core.inputs import Floats, wrapped
 from ...core.swing import ARC, POLE, SWING, Swing
 from ...rig.chain.bone_limits import Range
@@ -160,7 +160,7 @@ def towards_pole(
         wanted = np.cross(line, bend * (rest_first @ axis))
     else:
         about = -plane.normal if span(rest[: bending + 1]) @ plane.normal < 0.0 else plane.normal
-        wanted = np.cos(spin) * about - np.sin(spin) * np.cross(line, about)
+        wanted = rotations_about(line, np.array(-spin)) @ about
     found = angle_to_side(bones, wanted)
     if found is None or abs(wrapped(np.array(found - angle))) <= _SAME_ANGLE:
         found = angle

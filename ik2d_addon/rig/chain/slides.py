@@ -13,6 +13,7 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
+from ...core.affine import rotations_about
 from ...core.inputs import Floats
 from ...core.words import refusal, say
 from ..animation.value_keys import acting_driver
@@ -96,11 +97,10 @@ class Slides:
 
     def _turned(self, turns: Floats) -> Floats:
         """Return the direction (frames, 3) of the last bone's slide, turned about its axis."""
-        own, axis = self.directions[-1], self.axis
+        direction = self.directions[-1]
         if self.still:
-            return np.tile(own, (len(turns), 1))
-        cosines, sines = np.cos(turns)[:, None], np.sin(turns)[:, None]
-        turned: Floats = own * cosines + np.cross(axis, own) * sines + axis * (axis @ own) * (1.0 - cosines)
+            return np.tile(direction, (len(turns), 1))
+        turned: Floats = rotations_about(self.axis, turns) @ direction
         return turned
 
 

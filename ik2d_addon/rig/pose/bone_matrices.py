@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import bpy
 import numpy as np
 
-from ...core.affine import inverse, one_or_all
+from ...core.affine import inverse, one_or_all, rotations_about
 from ...core.inputs import Floats
 from ..chain.chain import RigChain
 from ..rest import rest_axes, rest_matrix
@@ -83,14 +83,6 @@ def transforms(rotation: Floats) -> Floats:
     turned = np.zeros((*rotation.shape[:-2], 4, 4))
     turned[..., :3, :3], turned[..., 3, 3] = rotation, 1.0
     return turned
-
-
-def rotations_about(axis: Floats, turns: Floats) -> Floats:
-    """Return the matrices (frames, 3, 3) of turns (frames,) about a unit axis (3,)."""
-    cross = np.cross(np.eye(3), axis)  # (3, 3): cross @ v is axis x v
-    sines, cosines = np.sin(turns)[:, None, None], np.cos(turns)[:, None, None]
-    rotations: Floats = np.eye(3) + sines * cross + (1.0 - cosines) * (cross @ cross)
-    return rotations
 
 
 def takes_all(bone: bpy.types.PoseBone, location: Floats) -> bool:

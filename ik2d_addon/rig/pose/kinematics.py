@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Plane
-from ...core.affine import Rotate, crossed, inverse, one_or_all, repeated, unrepeated
+from ...core.affine import Rotate, crossed, inverse, one_or_all, repeated, rotations_about, unrepeated
 from ...core.arithmetic import cos_and_sin, summed_up
 from ...core.inputs import Floats, unwrapped, wrapped
 from ..chain.chain import RigChain
@@ -24,7 +24,6 @@ from .bone_matrices import (
     carried_by_swings,
     first_rotations,
     own_transforms,
-    rotations_about,
     takes_all,
     transforms,
     translation,

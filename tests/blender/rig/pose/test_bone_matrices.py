@@ -8,7 +8,7 @@ from mathutils import Matrix
 from rigs import add_armature, add_chain, add_leg, add_target
 from swing_rigs import follow, move_about, random_limb
 
-from ik2d_addon.core.affine import inverse
+from ik2d_addon.core.affine import inverse, rotations_about
 from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.pose.bone_matrices import (
@@ -16,7 +16,6 @@ from ik2d_addon.rig.pose.bone_matrices import (
     carried_by_swings,
     first_rotations,
     posed,
-    rotations_about,
     rotations_of,
     takes_all,
     transforms,
@@ -62,12 +61,6 @@ def test_a_bone_without_a_parent_is_posed_in_rest_space():
     bone = add_leg().pose.bones["thigh"]
     own = transforms(rotations_about(np.array((0.0, 0.6, 0.8)), np.array([0.4, 1.9])))
     assert posed(bone, None, own) == pytest.approx(rest_matrix(bone.bone) @ own, abs=EXACT)
-
-
-def test_turns_are_right_handed_about_their_axis():
-    axis, turns = np.array((2.0, -3.0, 6.0)) / 7.0, np.array([0.0, 0.3, -2.5])
-    expected = [Matrix.Rotation(turn, 3, axis) for turn in turns.tolist()]
-    assert rotations_about(axis, turns) == pytest.approx(np.array(expected), abs=1e-6)
 
 
 def test_linear_maps_become_matrices_that_move_nothing():
