@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.inputs import Floats
+from ....core.roots.crossing import crossing
 from ..key_columns import ALIGNED, AUTO_CLAMPED, BEZIER, BY_HAND, FREE, Columns, columns_of, fill
 from ..replacing import SAME_FRAME
 from ..times import animation_times, strip_times
@@ -20,6 +21,8 @@ _AUTO, _VECTOR = 1, 2  # further kinds of handles
 _SIDES = ("handle_left", "handle_right")
 # Values and handles that differ by less than this part of their size are the same in 32 bits.
 _SAME = 1e-6
+# Steps to the part of a cubic before a time: ten are usual.
+_CHORDS = 60
 
 # The owner, path and index of a channel.
 Place = tuple[bpy.types.Object, str, int]
@@ -143,12 +146,8 @@ def _cut(points: Floats, time: float) -> Floats:
         for arm in (points[1] - points[0], points[3] - points[2])
     )
     start, one, two, end = points[0], points[0] + ahead, points[3] - back, points[3]
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        part = 0.5 * (low + high)
-        place = _halves(start, one, two, end, part)[3, 0]
-        low, high = (part, high) if place < time else (low, part)
-    return _halves(start, one, two, end, 0.5 * (low + high))
+    part = crossing(lambda s: float(_halves(start, one, two, end, s)[3, 0]) - time, 0.0, _CHORDS)
+    return _halves(start, one, two, end, part)
 
 
 def _halves(start: Floats, one: Floats, two: Floats, end: Floats, part: float) -> Floats:
