@@ -13,7 +13,7 @@ from ...core import Plane
 from ...core.inputs import Floats, wrapped
 from ...core.stretch import MOST
 from ...core.swing import ARC, POLE, SWING
-from ...rig.animation.remembered import put_back, remembered
+from ...rig.animation.remembered import put_back_after
 from ...rig.chain.bone_limits import Range, limits_of_bones
 from ...rig.chain.chain import rest_joints
 from ...rig.chain.dependencies import parents, walk
@@ -251,13 +251,10 @@ def _locks_needed(bone: bpy.types.PoseBone, locks: Locks, plane: Plane) -> Locks
 @contextmanager
 def _locked(bones: Sequence[bpy.types.PoseBone], locks: dict[str, Locks]) -> Iterator[None]:
     """Replace bones' rotation locks for a while, by those that IK respects."""
-    before = remembered((bone, name) for bone in bones for name in ("lock_rotation", "lock_rotations_4d"))
-    try:
+    with put_back_after((bone, name) for bone in bones for name in ("lock_rotation", "lock_rotations_4d")):
         for bone in bones:
             bone.lock_rotation, bone.lock_rotations_4d = locks[bone.name], False
         yield
-    finally:
-        put_back(before)
 
 
 # --- Numbers -----------------------------------------------------------------

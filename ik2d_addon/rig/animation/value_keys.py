@@ -13,7 +13,7 @@ from ...core.words import refusal, say
 from . import actions, nla, versions
 from .kept.keeping import Keeping, Replaced
 from .key_columns import BEZIER, BY_HAND, CONSTANT, Columns, new_keys
-from .remembered import set_values, value_of
+from .remembered import Channel, set_values, values_now
 from .replacing import replace_keys
 from .times import animation_times, strip_times
 
@@ -31,6 +31,11 @@ class ValueKeys:
     stepped: bool = False  # whether each value holds until the next one
     # (2, frames) values of the handles on each side, at thirds of the gaps; NaN for automatic ones
     handles: Floats | None = None
+
+    @property
+    def channel(self) -> Channel:
+        """The channel that they are of."""
+        return self.owner, self.path, self.index
 
     @property
     def name(self) -> str:
@@ -81,9 +86,9 @@ def check_values(channels: Sequence[ValueKeys]) -> list[str]:
     """
     found: dict[str, None] = {}
     for one in channels:
-        if acting_driver(one.owner, one.path, one.index) is not None:
+        if acting_driver(*one.channel) is not None:
             raise refusal("{one} has a driver, which overrides keys; remove it first", one=one.name)
-        curve = curve_of(one.owner, one.path, one.index)
+        curve = curve_of(*one.channel)
         holder = versions.existing_channels(one.owner)
         group = curve.group if curve is not None else actions.group_for(holder, one.group)
         if (curve is not None and curve.lock) or (group is not None and group.lock):
@@ -143,8 +148,7 @@ def values_previewed(scene: bpy.types.Scene, channels: Sequence[ValueKeys]) -> I
 
 
 def _remember_values(channels: Sequence[ValueKeys], undo: ExitStack) -> None:
-    before = [(one.owner, one.path, one.index) for one in channels]
-    undo.callback(set_values, [(*place, value_of(*place)) for place in before])
+    undo.callback(set_values, values_now(one.channel for one in channels))
 
 
 def _new_keys(scene: bpy.types.Scene, one: ValueKeys, undo: ExitStack) -> tuple[bpy.types.FCurve, Columns]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ....core.inputs import Floats
 from ....core.roots.crossing import crossing
 from ..key_columns import ALIGNED, AUTO_CLAMPED, BEZIER, BY_HAND, FREE, Columns, columns_of, fill
+from ..remembered import Channel
 from ..replacing import SAME_FRAME
 from ..times import animation_times, strip_times
 from ..value_keys import curve_of
@@ -24,22 +25,19 @@ _SAME = 1e-6
 # Steps to the part of a cubic before a time: ten are usual.
 _CHORDS = 60
 
-# The owner, path and index of a channel.
-Place = tuple[bpy.types.Object, str, int]
-
 
 @dataclass(frozen=True, eq=False)
 class HeldCurve:
     """An F-Curve as it was before keys were written over a range."""
 
-    place: Place
+    place: Channel
     columns: Columns
     start: float  # of the range, a time of the action
     end: float
     value: float  # at its start
 
 
-def held(scene: bpy.types.Scene, places: Iterable[Place], frames: Sequence[float]) -> list[HeldCurve]:
+def held(scene: bpy.types.Scene, places: Iterable[Channel], frames: Sequence[float]) -> list[HeldCurve]:
     """Return the F-Curves of channels as they are now, to play so outside some frames later."""
     found = []
     for place in dict.fromkeys(places):
