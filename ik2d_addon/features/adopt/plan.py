@@ -16,7 +16,7 @@ from ...core.swing import ARC, POLE, SWING
 from ...rig.animation.remembered import put_back_after
 from ...rig.chain.bone_limits import Range, limits_of_bones
 from ...rig.chain.chain import rest_joints
-from ...rig.chain.dependencies import parents, walk
+from ...rig.chain.dependencies import acts_now, parents, walk
 from ...rig.chain.joints import normal_in_bone, turning_axis
 from ...rig.chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane, line_of, reach_of, side_at_rest
 from ...rig.rest import rest_matrix
@@ -171,7 +171,7 @@ def read_plan(limb: Limb, watched: Watched, others: Sequence[AdoptPlan] = ()) ->
         tip_offset=tip_offset,
         off_plane=off[0],
         off_plane_frame=off[1],
-        acts=not main.mute and main.influence > 0.0,
+        acts=acts_now(main),
         turning=tuple(_turning(limb, bones, watched.frames)),
     )
 

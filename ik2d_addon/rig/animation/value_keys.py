@@ -49,6 +49,17 @@ def curve_of(owner: bpy.types.Object, path: str, index: int = 0) -> bpy.types.FC
     return holder.fcurves.find(path, index=index) if holder is not None else None
 
 
+def existing_drivers(block: bpy.types.ID) -> Sequence[bpy.types.FCurve]:
+    """Return the drivers of a data block; none where it cannot have any."""
+    animation = getattr(block, "animation_data", None)
+    return animation.drivers if animation is not None else ()
+
+
+def driven_paths(block: bpy.types.ID) -> set[str]:
+    """Return the paths of a data block's properties that drivers set, muted ones aside."""
+    return {driver.data_path for driver in existing_drivers(block) if not driver.mute}
+
+
 def driver_of(owner: bpy.types.Object, path: str, index: int = 0) -> bpy.types.FCurve | None:
     """Return the driver of a channel."""
     animation = owner.animation_data

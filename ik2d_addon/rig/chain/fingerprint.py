@@ -14,6 +14,7 @@ import bpy
 
 from ...core.swing import POLE
 from ..animation.fcurves import column
+from ..animation.value_keys import existing_drivers
 from .dependencies import Node, parents, walk
 from .foot.foot import FOOT_NAMES, ground_of
 from .renames import bones_of
@@ -152,7 +153,7 @@ def _hands(
         yield [constraint.influence > 0.0 for constraint in bone.constraints]
     yield [(other.enabled, other.tip, other.bone_count) for other in armature.ik2d.chains]
     yield _target_rest(chain)
-    yield len(armature.animation_data.drivers) if armature.animation_data else 0
+    yield len(existing_drivers(armature))
 
 
 def _target_rest(chain: bpy.types.PropertyGroup) -> Any:
@@ -169,7 +170,7 @@ def _moved_by(target: bpy.types.Object | None, subtarget: str) -> Iterator[Any]:
         yield ob.is_missing, ob.parent_type, ob.parent_bone, bool(ob.users_scene)
         for holder in (ob, *bones):
             yield holder.name, *_of_constraints(holder)
-        yield [curve.data_path for curve in ob.animation_data.drivers] if ob.animation_data else ()
+        yield [driver.data_path for driver in existing_drivers(ob)]
 
 
 def _of_constraints(holder: bpy.types.Object | bpy.types.PoseBone) -> Iterator[Any]:

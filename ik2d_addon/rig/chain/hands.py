@@ -15,7 +15,9 @@ from ...core.inputs import Floats
 from ...core.words import noted, say
 from ..animation import versions
 from ..animation.remembered import put_back_on_error
+from ..animation.value_keys import driven_paths
 from ..rest import rest_axes
+from .dependencies import acts_now
 from .foot.bones import FOOT, foot_bones
 from .foot.foot import Foot
 from .native_state import is_own_empty
@@ -105,7 +107,7 @@ def _why_left(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> st
     for constraint in bone.constraints:
         if constraint.type == 'COPY_TRANSFORMS' and is_own_empty(constraint.target):
             continue  # of this chain on drivers
-        if constraint.enabled and not constraint.mute and constraint.influence > 0.0:
+        if constraint.enabled and acts_now(constraint):
             return say(
                 "its constraint '{constraint}' turns it; mute that, or set {off}",
                 constraint=constraint.name,
@@ -123,10 +125,7 @@ def _why_left(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> st
 
 
 def _is_driven(bone: bpy.types.PoseBone) -> bool:
-    animation = bone.id_data.animation_data
-    paths = {bone.path_from_id(name) for name in REST}
-    drivers = animation.drivers if animation else ()
-    return any(curve.data_path in paths and not curve.mute for curve in drivers)
+    return not driven_paths(bone.id_data).isdisjoint(map(bone.path_from_id, REST))
 
 
 # --- The target where it is not turned ---------------------------------------
