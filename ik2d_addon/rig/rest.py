@@ -8,6 +8,11 @@ from ..core.affine import orientations
 from ..core.inputs import Floats
 
 
+def rest_bone(ob: bpy.types.Object | None, name: str) -> bpy.types.Bone | None:
+    """Return an armature object's bone at rest; None for other objects, and where it has none of the name."""
+    return ob.data.bones.get(name) if name and ob is not None and ob.type == 'ARMATURE' else None
+
+
 def rest_matrix(bone: bpy.types.Bone) -> Floats:
     """Return a bone's rest matrix (4, 4): the numbers of its `matrix_local`, 32 bits each, as 64 bits."""
     return np.array(bone.matrix_local, np.float64)

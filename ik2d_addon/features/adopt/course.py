@@ -11,7 +11,7 @@ from ...core import Plane
 from ...core.affine import inverse, norms, orientations, turned
 from ...core.inputs import Floats
 from ...core.swing.swing import units
-from ...rig.rest import rest_matrix
+from ...rig.rest import rest_bone, rest_matrix
 from ...rig.scene.record import Target
 from .limbs import Limb
 from .poses import Watched
@@ -105,8 +105,7 @@ def targets_of(limbs: Sequence[Limb]) -> list[Target]:
 
 def bone_in(target: bpy.types.Object, subtarget: str) -> str:
     """Return the name of a target's bone; "" where it has none of that name."""
-    there = target.type == 'ARMATURE' and subtarget in target.data.bones
-    return subtarget if there else ""
+    return subtarget if rest_bone(target, subtarget) is not None else ""
 
 
 def own_pose(bones: Sequence[bpy.types.PoseBone]) -> tuple[Floats, Floats]:

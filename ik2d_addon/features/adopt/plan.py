@@ -19,11 +19,11 @@ from ...rig.chain.chain import rest_joints
 from ...rig.chain.dependencies import acts_now, parents, walk
 from ...rig.chain.joints import normal_in_bone, turning_axis
 from ...rig.chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane, line_of, reach_of, side_at_rest
-from ...rig.rest import rest_matrix
+from ...rig.rest import rest_bone, rest_matrix
 from ...rig.scene.bone_constraints import is_active
 from ...rig.scene.record import Target
 from .animation import animation_of
-from .course import Course, bone_in, pole_of, read_course, span, target_of
+from .course import Course, pole_of, read_course, span, target_of
 from .limbs import Limb, Locks, ik_locks
 from .planes import (
     APART,
@@ -295,9 +295,9 @@ def _tip_offset(
     """
     if not main.use_rotation or len(bones) < _WITH_ROTATION:
         return None
-    subtarget, along = bone_in(main.target, main.subtarget), np.array((0.0, 1.0, 0.0))
-    if subtarget:
-        along = rest_matrix(main.target.data.bones[subtarget])[:3, 1]
+    bone, along = rest_bone(main.target, main.subtarget), np.array((0.0, 1.0, 0.0))
+    if bone is not None:
+        along = rest_matrix(bone)[:3, 1]
     if abs(along @ plane.normal) > askew:
         return None
     ends = (along, rest_matrix(bones[-1].bone)[:3, 1])

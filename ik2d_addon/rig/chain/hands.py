@@ -16,7 +16,7 @@ from ...core.words import noted, say
 from ..animation import versions
 from ..animation.remembered import put_back_on_error
 from ..animation.value_keys import driven_paths
-from ..rest import rest_axes
+from ..rest import rest_axes, rest_bone
 from .dependencies import acts_now
 from .foot.bones import FOOT, foot_bones
 from .foot.foot import Foot
@@ -142,7 +142,7 @@ def note_offset(settings: bpy.types.PropertyGroup) -> None:
 
 def note_turned_offset(settings: bpy.types.PropertyGroup, turned: Floats) -> None:
     """Store the offset by which the hands are turned by `turned` (3, 3), in pose space, from rest now."""
-    target, bone = settings.target, _target_bone(settings)
+    target, bone = settings.target, rest_bone(settings.target, settings.subtarget)
     if target is None:
         return
     shown = target.matrix_world
@@ -155,7 +155,7 @@ def note_turned_offset(settings: bpy.types.PropertyGroup, turned: Floats) -> Non
 def _offset(settings: bpy.types.PropertyGroup) -> Floats:
     """Return the stored offset (3, 3); for a target bone without its rest orientation."""
     noted = _sound(settings.hand_offset)
-    bone = _target_bone(settings)
+    bone = rest_bone(settings.target, settings.subtarget)
     return noted if bone is None else rest_axes(bone).T @ noted
 
 
@@ -164,12 +164,6 @@ def _sound(stored: Sequence[float]) -> Floats:
     noted = np.array(stored, np.float64).reshape(3, 3)
     sound = np.isfinite(noted).all() and abs(abs(np.linalg.det(noted)) - 1.0) <= _DAMAGED
     return noted if sound else np.eye(3)
-
-
-def _target_bone(settings: bpy.types.PropertyGroup) -> bpy.types.Bone | None:
-    """Return the bone that a chain's target is; None for an object."""
-    target, name = settings.target, settings.subtarget
-    return target.data.bones.get(name) if name and target and target.type == 'ARMATURE' else None
 
 
 def _orientation(matrix: Matrix) -> Floats:

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from rigs import add_leg
+from rigs import add_leg, add_target
 
-from ik2d_addon.rig.rest import rest_axes, rest_matrix
+from ik2d_addon.rig.rest import rest_axes, rest_bone, rest_matrix
 
 
 def test_a_rest_matrix_has_blender_s_own_numbers():
@@ -21,3 +21,10 @@ def test_rest_axes_are_orthonormal_along_the_bone():
     assert axes.T @ axes == pytest.approx(np.eye(3), abs=1e-12)
     assert axes == pytest.approx(rest_matrix(bone)[:3, :3], abs=1e-4)
     assert axes[:, 1] == pytest.approx(np.array((bone.tail_local - bone.head_local).normalized()), abs=1e-4)
+
+
+def test_a_bone_at_rest_is_one_of_an_armature_object():
+    armature, target = add_leg(), add_target({})
+    assert rest_bone(armature, "shin") == armature.data.bones["shin"]
+    for ob, name in ((armature, "tail"), (armature, ""), (target, "shin"), (None, "shin")):
+        assert rest_bone(ob, name) is None
