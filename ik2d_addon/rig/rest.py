@@ -21,3 +21,9 @@ def rest_matrix(bone: bpy.types.Bone) -> Floats:
 def rest_axes(bone: bpy.types.Bone) -> Floats:
     """Return a bone's rest axes (3, 3) in columns: made orthonormal, which 32 bits are not quite."""
     return orientations(rest_matrix(bone)[:3, :3])
+
+
+def rest_tail(bone: bpy.types.Bone) -> Floats:
+    """Return a bone's tail (3,) at rest, as the pose has it: `tail_local` is up to 1e-5 off."""
+    tail: Floats = rest_matrix(bone) @ (0.0, bone.length, 0.0, 1.0)
+    return tail[:3]

@@ -240,7 +240,7 @@ def _silenced(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> 
     changed = [rotation for rotation in rotations if rotation.mode]
     if not changed:
         return
-    keyed = {curve.data_path for curve in versions.existing_fcurves(armature)} | nla.strip_paths(armature)
+    keyed = nla.keyed_paths(armature)
     for rotation in changed:
         bone = armature.pose.bones[rotation.bone]
         old = [bone.path_from_id(name) for name in ROTATIONS if name != rotation.property]

@@ -12,7 +12,7 @@ from ...core import IK2DError, Plane
 from ...core.inputs import Floats
 from ...core.swing import POLE, Swing
 from ...core.words import listed, noted, number_of, refusal, say
-from ..rest import rest_matrix
+from ..rest import rest_matrix, rest_tail
 from .dependencies import Node, parents, walk
 from .foot.foot import Foot, foot_values, ground_of, read_foot
 from .hands import Hands, read_hands
@@ -350,10 +350,8 @@ def rest_joints(bones: list[bpy.types.PoseBone]) -> Floats:
     Joint to joint, so that a child off its parent's tail counts where it is. By the rest matrices, as in
     the pose: `head_local` and `tail_local` are up to 1e-5 off these.
     """
-    rest = np.array([rest_matrix(bone.bone) for bone in bones])
-    tail = rest[-1] @ (0.0, bones[-1].bone.length, 0.0, 1.0)
-    joints: Floats = np.vstack((rest[:, :3, 3], tail[:3]))
-    return joints
+    heads = [rest_matrix(bone.bone)[:3, 3] for bone in bones]
+    return np.array([*heads, rest_tail(bones[-1].bone)])
 
 
 def is_joined(bone: bpy.types.Bone) -> bool:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from rigs import add_leg, add_target
 
-from ik2d_addon.rig.rest import rest_axes, rest_bone, rest_matrix
+from ik2d_addon.rig.rest import rest_axes, rest_bone, rest_matrix, rest_tail
 
 
 def test_a_rest_matrix_has_blender_s_own_numbers():
@@ -28,3 +28,10 @@ def test_a_bone_at_rest_is_one_of_an_armature_object():
     assert rest_bone(armature, "shin") == armature.data.bones["shin"]
     for ob, name in ((armature, "tail"), (armature, ""), (target, "shin"), (None, "shin")):
         assert rest_bone(ob, name) is None
+
+
+def test_the_tail_is_where_the_matrix_has_it():
+    bone = add_leg().data.bones["shin"]
+    head, axes = rest_matrix(bone)[:3, 3], rest_matrix(bone)[:3, :3]
+    assert rest_tail(bone) == pytest.approx(head + bone.length * axes[:, 1], abs=1e-15)
+    assert rest_tail(bone) == pytest.approx(np.array(bone.tail_local), abs=1e-4)

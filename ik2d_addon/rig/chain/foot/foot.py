@@ -10,7 +10,7 @@ from ....core import Plane
 from ....core.foot import FootAxes, FootShape
 from ....core.inputs import Floats
 from ....core.words import refusal
-from ...rest import rest_matrix
+from ...rest import rest_matrix, rest_tail
 from ..dependencies import Node
 
 # A foot whose sole is as near to the plane's normal as this sine of its angle to the plane cannot roll in it.
@@ -87,6 +87,5 @@ def read_foot(settings: bpy.types.PropertyGroup, plane: Plane, tip: bpy.types.Po
     if up @ heel > 0.0:  # the ankle is above the sole
         up = -up
     places = [(float(point @ ahead), float(point @ up)) for point in (heel, ball, end)]
-    ankle = rest_matrix(tip.bone) @ (0.0, tip.bone.length, 0.0, 1.0)
-    ground = ground_of(settings)
-    return Foot(FootShape(*places), ahead, up, ankle[:3], ground[0] if ground else None, foot_values(own))
+    ground, ankle = ground_of(settings), rest_tail(tip.bone)
+    return Foot(FootShape(*places), ahead, up, ankle, ground[0] if ground else None, foot_values(own))
