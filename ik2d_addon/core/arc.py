@@ -137,7 +137,7 @@ class _Circle:
             return side * (distance - wanted[rows]), slope
 
         bracket = np.zeros(start.size), np.full(start.size, 0.5 * np.pi)
-        angles[between], steps[between] = falling_roots(off, start, *bracket, ROUNDING)
+        angles[between], _, steps[between] = falling_roots(off, start, *bracket, ROUNDING)
         return angles, steps
 
     def distance(self, u: Floats, side: float) -> tuple[Floats, Floats]:

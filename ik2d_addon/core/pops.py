@@ -18,7 +18,7 @@ POP = 5.0
 # A softness below this eases within less than rounding.
 LEAST_SOFTNESS = 1e-16
 # The error of a tip's distance by rounding, in reaches, to which the end of a band is found.
-_ROUNDING = 2e-16
+_ROUNDING = 2.3e-16
 
 Bands: TypeAlias = list[tuple[float, float]]
 
@@ -99,7 +99,7 @@ def _edges(
     def excess(rows: NDArray[np.intp], tips: Floats) -> tuple[Floats, Floats]:
         return sides[rows] * (_rates(tips, closed, width) - bound), np.zeros(tips.size)
 
-    edges, _ = falling_roots(excess, 0.5 * (low + high), low, high, _ROUNDING)
+    edges, _, _ = falling_roots(excess, 0.5 * (low + high), low, high, _ROUNDING)
     return edges
 
 

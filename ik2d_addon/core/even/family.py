@@ -39,25 +39,30 @@ class Family:
         return float(self.distances[-1]), float(self.distances[0])
 
     def at(self, distances: Floats) -> tuple[Floats, NDArray[np.int32]]:
-        """Return the inner angles (k, m) for distances (k,), the nearest there is, and Newton's steps."""
+        """Return the inner angles (k, m) for distances (k,), the nearest there is, and the rounds."""
         wanted = np.clip(distances, *self.span)
         piece = np.clip(
             np.searchsorted(-self.distances, -wanted, side="right") - 1, 0, len(self.distances) - 2
         )
-        is_first, is_last = wanted >= self.distances[piece], wanted <= self.distances[piece + 1]
-        t, steps = np.where(is_last & ~is_first, 1.0, 0.0), np.ones(wanted.size, np.int32)
-        inner = np.flatnonzero(~is_first & ~is_last)
-        pieces, inside = piece[inner], wanted[inner]
+        at_first, at_last = wanted >= self.distances[piece], wanted <= self.distances[piece + 1]
+        ends = at_first | at_last
+        angles, rounds = np.empty((wanted.size, self.cubics.shape[2])), np.ones(wanted.size, np.int32)
+        angles[ends] = _poses(self.cubics[:, piece[ends]], np.where(at_first, 0.0, 1.0)[ends, np.newaxis])
+        inner = np.flatnonzero(~ends)
+        piece, wanted = piece[inner], wanted[inner]
+        poses, turns = angles[inner], np.empty((inner.size, self.cubics.shape[2]))
 
         def off(rows: NDArray[np.intp], t: Floats) -> tuple[Floats, Floats]:
-            cubic, t = self.cubics[:, pieces[rows]], t[:, np.newaxis]
-            turn = cubic[1] + t * (2.0 * cubic[2] + (3.0 * t) * cubic[3])
-            distance, slope = self.distance(_along(cubic, t), turn)
-            return distance - inside[rows], slope
+            cubic, t = self.cubics[:, piece[rows]], t[:, np.newaxis]
+            poses[rows] = pose = _poses(cubic, t)
+            turns[rows] = turn = cubic[1] + t * (2.0 * cubic[2] + (3.0 * t) * cubic[3])
+            distance, slope = self.distance(pose, turn)
+            return distance - wanted[rows], slope
 
-        start, bracket = self._guess(pieces, inside), (np.zeros(inner.size), np.ones(inner.size))
-        t[inner], steps[inner] = falling_roots(off, start, *bracket, ROUNDING, SHORT)
-        return _along(self.cubics[:, piece], t[:, np.newaxis]), steps
+        start, bracket = self._guess(piece, wanted), (np.zeros(inner.size), np.ones(inner.size))
+        _, steps, rounds[inner] = falling_roots(off, start, *bracket, ROUNDING, SHORT)
+        angles[inner] = poses + steps[:, np.newaxis] * turns
+        return angles, rounds
 
     def _guess(self, piece: NDArray[np.intp], wanted: Floats) -> Floats:
         """Return an estimate of t (k,) for distances (k,) in their pieces (k,), taken as cubics of t."""
@@ -108,7 +113,7 @@ def _headings(angles: Floats) -> Floats:
     return sums
 
 
-def _along(cubics: Floats, t: Floats) -> Floats:
+def _poses(cubics: Floats, t: Floats) -> Floats:
     """Return the poses (k, m) of cubics (4, k, m) at their t (k, 1)."""
     poses: Floats = cubics[0] + t * (cubics[1] + t * (cubics[2] + t * cubics[3]))
     return poses

@@ -48,15 +48,16 @@ def falling_root(
 
 def falling_roots(
     functions: Functions, start: Floats, low: Floats, high: Floats, rounding: float, short: float = 0.0
-) -> tuple[Floats, NDArray[np.int32]]:
-    """Return the roots u (m,) at which functions fall through zero between low and high (m,), and the rounds.
+) -> tuple[Floats, Floats, NDArray[np.int32]]:
+    """Return the last places u (m,) on the way to roots, the last steps from there (m,), and the rounds (m,).
 
-    Newton's method from `start` (m,); a step that would leave the bracket, or a slope that does not fall,
-    halves the bracket instead. So functions without slopes, zeros in their place, are halved alone. A root is
-    found where the value is at most `rounding`, where the bracket is no longer than that part of its upper
-    end, or by a step of at most `short`.
+    The functions fall through zero between low and high (m,), at u + step. Newton's method from `start`
+    (m,); a step that would leave the bracket, or a slope that does not fall, halves the bracket instead. So
+    functions without slopes, with zeros in their place, are halved alone. A root is found, and the step 0,
+    where the value is at most `rounding` or the bracket no longer than that part of its upper end; or by a
+    step of at most `short`.
     """
-    roots, rounds = start.copy(), np.zeros(start.size, np.int32)
+    places, steps, rounds = start.copy(), np.zeros(start.size), np.zeros(start.size, np.int32)
     rows, u = np.arange(start.size), start
     for done in range(ROUNDS):
         if rows.size == 0:
@@ -64,10 +65,11 @@ def falling_roots(
         value, slope = functions(rows, u)
         low, high = np.where(value > 0.0, u, low), np.where(value > 0.0, high, u)
         there = (np.abs(value) <= rounding) | (high - low <= rounding * high)
-        newton = u - value / np.where(slope < 0.0, slope, -1.0)
+        step = np.where(there, 0.0, -value / np.where(slope < 0.0, slope, -1.0))
+        newton = u + step
         inside = (slope < 0.0) & (newton > low) & (newton < high)
-        roots[rows], rounds[rows] = np.where(inside & ~there, newton, u), done + 1
-        going = ~there & ~(inside & (np.abs(newton - u) <= short))
+        places[rows], steps[rows], rounds[rows] = u, step, done + 1
+        going = ~(there | inside & (np.abs(step) <= short))
         u = np.where(inside, newton, 0.5 * (low + high))[going]
         rows, low, high = rows[going], low[going], high[going]
-    return roots, rounds
+    return places, steps, rounds
