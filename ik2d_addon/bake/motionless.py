@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 
 from ..rig.animation.fcurves import column
-from ..rig.animation.nla import strip_paths
+from ..rig.animation.nla import keyed_paths, strip_paths
 from ..rig.animation.versions import existing_fcurves
 from ..rig.chain.dependencies import Movers, Node, parents, walk
 from ..rig.chain.fingerprint import followed_by
@@ -42,7 +42,7 @@ def may_move(chain: bpy.types.PropertyGroup) -> bool:
     if any(_is_keyed(node) or _is_moved(node, movers, chain) for node in followed):
         return True
     foot = f"{chain.path_from_id('foot')}."
-    if any(path.startswith(foot) for path in _paths(chain.id_data)):
+    if any(path.startswith(foot) for path in keyed_paths(chain.id_data)):
         return True
     bones = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
     held = walk([(chain.id_data, bones[0])], parents) if bones else []
@@ -53,12 +53,7 @@ def _is_keyed(node: Node) -> bool:
     ob, bone = node
     posed = ob.pose.bones.get(bone) if bone and ob.pose is not None else None
     prefix = f"{posed.path_from_id()}." if posed is not None else ""
-    return any(_places(path, prefix) for path in _paths(ob))
-
-
-def _paths(ob: bpy.types.Object) -> set[str]:
-    """Return the paths of an object's keys, in its own action and in NLA strips."""
-    return {curve.data_path for curve in existing_fcurves(ob)} | strip_paths(ob)
+    return any(_places(path, prefix) for path in keyed_paths(ob))
 
 
 def _goes_on(node: Node, chained: Sequence[str]) -> bool:

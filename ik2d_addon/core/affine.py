@@ -46,6 +46,45 @@ def crossed(a: Floats, b: Floats) -> Floats:
     return result
 
 
+def crosses(vectors: Floats) -> Floats:
+    """Return the matrices (.., 3, 3) of vectors (.., 3) whose products with others are the cross products."""
+    matrices = np.zeros((*vectors.shape, 3))
+    x, y, z = vectors[..., 0], vectors[..., 1], vectors[..., 2]
+    matrices[..., 1, 0], matrices[..., 2, 0], matrices[..., 2, 1] = z, -y, x
+    return matrices - matrices.swapaxes(-1, -2)
+
+
+def rotations_about(axes: Floats, angles: Floats) -> Floats:
+    """Return the rotations (.., 3, 3) about unit axes, (3,) or (.., 3), by angles (..), radians.
+
+    By Rodrigues' formula, with K the cross products with an axis:  R = 1 + sin a K + (1 - cos a) K^2.
+    """
+    cross = crosses(axes)
+    sines, cosines = np.sin(angles)[..., None, None], np.cos(angles)[..., None, None]
+    return np.asarray(np.eye(3) + sines * cross + (1.0 - cosines) * (cross @ cross), np.float64)
+
+
+def orientations(matrices: Floats) -> Floats:
+    """Return the orthonormal axes (.., 3, 3) of linear maps (.., 3, 3), however these are scaled.
+
+    Y is the map's own; X is as near to it as can be; a mirrored map stays mirrored.
+    """
+    y = _units(matrices[..., 1])
+    x = matrices[..., 0]
+    x = _units(x - (x * y).sum(axis=-1, keepdims=True) * y)
+    z = crossed(x, y)
+    mirrors = (z * matrices[..., 2]).sum(axis=-1, keepdims=True) < 0.0
+    axes: Floats = np.stack((x, y, np.where(mirrors, -z, z)), axis=-1)
+    return axes
+
+
+def _units(vectors: Floats) -> Floats:
+    units: Floats = vectors / np.maximum(
+        np.linalg.norm(vectors, axis=-1, keepdims=True), np.finfo(float).tiny
+    )
+    return units
+
+
 def is_constant(values: NDArray[np.floating[Any]]) -> bool:
     """Return whether all frames (frames, ..) hold the same numbers, as those of a rig at rest do."""
     if _is_thin(values):

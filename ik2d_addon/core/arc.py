@@ -18,11 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from .chain import Chain, checked_chain, checked_targets, in_reaches
 from .errors import IK2DError
 from .inputs import Floats, checked_bend, common_shape, wrapped
+from .roots.falling import falling_roots
 from .softness import checked_softness, soft_targets
 from .solution import Solution, annulus_status, distances_to, eased_status
 
-# Newton's steps and halvings for one target: five are usual, and 80 halvings leave nothing to halve.
-ROUNDS = 80
 # The error of a distance by rounding, in reaches.
 ROUNDING = 1e-15
 # So many angles at a time that the arrays between the steps stay in the processor's cache.
@@ -129,23 +128,17 @@ class _Circle:
         )
         u = u * min(1.0, np.pi / self.total) if side > 0.0 else 0.5 * np.pi - u
         ends = wanted == (1.0 if side > 0.0 else self.inner or -1.0)
-        found, steps = np.where(ends, 0.0, u), np.zeros(u.size, np.int32)
-        rows = np.flatnonzero(~ends)
-        u, wanted = np.where(u > 0.0, u, 0.25 * np.pi)[rows], wanted[rows]
-        low, high = np.zeros(rows.size), np.full(rows.size, 0.5 * np.pi)
-        for done in range(ROUNDS):
-            if rows.size == 0:
-                break
+        angles, steps = np.where(ends, 0.0, u), np.zeros(u.size, np.int32)
+        between = np.flatnonzero(~ends)
+        start, wanted = np.where(u > 0.0, u, 0.25 * np.pi)[between], wanted[between]
+
+        def off(rows: NDArray[np.intp], u: Floats) -> tuple[Floats, Floats]:
             distance, slope = self.distance(u, side)
-            off = side * (distance - wanted)
-            low, high = np.where(off > 0.0, u, low), np.where(off > 0.0, high, u)
-            newton = u - off / np.where(slope < 0.0, slope, -1.0)
-            inside = (slope < 0.0) & (newton > low) & (newton < high)
-            found[rows], steps[rows] = u, done + 1
-            going = (np.abs(off) > ROUNDING) & (high - low > ROUNDING * high)
-            u = np.where(inside, newton, 0.5 * (low + high))[going]
-            rows, wanted, low, high = rows[going], wanted[going], low[going], high[going]
-        return found, steps
+            return side * (distance - wanted[rows]), slope
+
+        bracket = np.zeros(start.size), np.full(start.size, 0.5 * np.pi)
+        angles[between], _, steps[between] = falling_roots(off, start, *bracket, ROUNDING)
+        return angles, steps
 
     def distance(self, u: Floats, side: float) -> tuple[Floats, Floats]:
         """Return the tip's distance for u (m,) in 0..pi / 2, and its slope, above zero on side -1."""

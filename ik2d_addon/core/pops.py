@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from .chain import Chain, checked_chain
 from .errors import IK2DError
 from .inputs import Floats, number
+from .roots.falling import falling_roots
 from .softness import checked_softness
 
 # Degrees that a joint turns while the target moves by a hundredth of the reach: more is a pop.
 POP = 5.0
 # A softness below this eases within less than rounding.
 LEAST_SOFTNESS = 1e-16
-# Halvings that find the end of a band, to a float.
-_HALVINGS = 60
+# The error of a tip's distance by rounding, in reaches, to which the end of a band is found.
+_ROUNDING = 2.3e-16
 
 Bands: TypeAlias = list[tuple[float, float]]
 
@@ -93,11 +94,13 @@ def _edges(
     low: Floats, high: Floats, over: NDArray[np.bool_], closed: float, width: float, bound: float
 ) -> Floats:
     """Return the ends (k,) of bands between low and high. over: (k,) whether the rate at low is over."""
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        same = (_rates(middle, closed, width) > bound) == over
-        low, high = np.where(same, middle, low), np.where(same, high, middle)
-    return low
+    sides = np.where(over, 1.0, -1.0)
+
+    def excess(rows: NDArray[np.intp], tips: Floats) -> tuple[Floats, Floats]:
+        return sides[rows] * (_rates(tips, closed, width) - bound), np.zeros(tips.size)
+
+    edges, _, _ = falling_roots(excess, 0.5 * (low + high), low, high, _ROUNDING)
+    return edges
 
 
 def _targets(tips: Floats, width: float) -> Floats:

@@ -11,6 +11,7 @@ from typing import Any
 
 import bpy
 
+from ..rig.animation.value_keys import existing_drivers
 from ..rig.animation.versions import existing_fcurves
 from ..rig.chain.dependencies import Node
 from ..rig.chain.foot.foot import FOOT_NAMES, foot_values
@@ -74,7 +75,7 @@ class _Rig:
         self.armature, self._chains = armature, chains
         self.above = [chain.above for chain in chains if chain.above]
         self.targets = [node for chain in chains for node in chain.rig.followed]
-        self._drivers = _drivers(armature)
+        self._drivers = len(existing_drivers(armature))
         self._writer = PoseWriter(armature, [chain.writers for chain in chains])
         self._with_hands = [chain for chain in chains if chain.rig.hands is not None]
         self._feet: dict[int, _FootValues] = {}
@@ -95,7 +96,11 @@ class _Rig:
         """Pose the chains at the places of a time. scene: its session UID."""
         armature, data = self.armature, self.armature.data
         self._posed.clear()
-        if data.is_editmode or data.pose_position == 'REST' or _drivers(armature) != self._drivers:
+        if (
+            data.is_editmode
+            or data.pose_position == 'REST'
+            or len(existing_drivers(armature)) != self._drivers
+        ):
             return
         world, settings = places.world(armature), armature.ik2d.chains
         for number, chain in enumerate(self._chains):
@@ -163,8 +168,7 @@ def _led_by_curves(armature: bpy.types.Object, chains: list[LiveChain]) -> Itera
     """Yield the chains of an armature whose places F-Curves alone decide, and neither pose nor settings."""
     paths = [curve.data_path for curve in existing_fcurves(armature)]
     paths = [path for path in paths if not _is_of_foot(path)]
-    if armature.animation_data:
-        paths += [curve.data_path for curve in armature.animation_data.drivers]
+    paths += [driver.data_path for driver in existing_drivers(armature)]
     if any(path.startswith("ik2d.") for path in paths):
         return
     for chain in chains:
@@ -177,8 +181,3 @@ def _led_by_curves(armature: bpy.types.Object, chains: list[LiveChain]) -> Itera
         is_flat = rig.foot is None or not rig.foot.has_surface
         if is_flat and not hindrance(armature, above, rig.followed):
             yield chain
-
-
-def _drivers(armature: bpy.types.Object) -> int:
-    animation = armature.animation_data
-    return len(animation.drivers) if animation else 0

@@ -14,7 +14,7 @@ from ..core import Status
 from ..core.words import refusal, say
 from ..rig.animation.bone_channels import BoneRotation, values_of
 from ..rig.chain.chain import read_chain
-from ..rig.chain.dependencies import Node
+from ..rig.chain.dependencies import Node, acts_now
 from ..rig.chain.fingerprint import rest_fingerprint
 from ..rig.chain.foot.foot import foot_values
 from ..rig.chain.native_state import is_native
@@ -290,7 +290,7 @@ class LiveChain:
         found = [
             (control, bones[control.owner].constraints[control.constraint]) for control in self._controls
         ]
-        acting = [control for control, there in found if not there.mute and there.influence > 0.0]
+        acting = [control for control, there in found if acts_now(there)]
         self._carried = carry(self.rig, acting)
         return not_followed(self.rig, acting)
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from ..core.words import refusal
 from ..rig.animation.bone_channels import rotation_property
+from ..rig.animation.value_keys import driven_paths
 from ..rig.animation.versions import existing_channels
 from ..rig.chain.chain import RigChain
 from ..rig.chain.native_state import acts, constraints_of
@@ -13,10 +14,9 @@ from ..rig.scene.bone_constraints import OtherControl, is_animated
 
 def refuse_driven(rig: RigChain) -> None:
     """Raise IK2DError for a bone whose rotation, or length, a driver sets."""
-    animation = rig.armature.animation_data
-    if animation is None or not len(animation.drivers):
+    driven = driven_paths(rig.armature)
+    if not driven:
         return
-    driven = {curve.data_path for curve in animation.drivers if not curve.mute}
     for i, bone in enumerate(rig.pose_bones):
         names = [] if rig.joints.fixed[i] else [rotation_property(bone.rotation_mode)]
         names += ["location"] * (rig.slides is not None) + ["scale"] * (rig.stretching is not None)

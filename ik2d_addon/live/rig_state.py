@@ -18,7 +18,7 @@ from ..core.inputs import Floats
 from ..core.one_target import PlainAnswer, PlainSolver
 from ..core.solution import drained
 from ..core.swing import ARC, Swing
-from ..core.swing.plain import PlainSwing, about, multiplied, rotated
+from ..core.swing.plain import PlainSwing, multiplied, quaternion_about, rotated
 from ..core.swing.plain import Quaternion as Whole
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation, locked_channels
 from ..rig.chain.chain import RigChain
@@ -30,6 +30,7 @@ from ..rig.pose.hand_rotations import own_curves, own_turns_now
 from ..rig.pose.keyed_pose import pose_of_hand_made
 from ..rig.pose.kinematics import read_linkage
 from ..rig.pose.target_plane import facing_target
+from ..rig.rest import rest_matrix
 from ..rig.scene.samples import ChainSamples, refuse_unsolvable
 from ..rig.scene.slide_locations import slide_channels, without_slides
 from ..rig.scene.stretch_scales import scale_channels, scales_back
@@ -126,7 +127,7 @@ class RigState:
         own, axes = np.eye(4), np.array((plane.x, plane.y, plane.normal))
         self._origin: list[float] = plane.origin.tolist()
         if rig.swing is not None:
-            own[:3, :3] = np.array(rig.pose_bones[0].bone.matrix_local, np.float64)[:3, :3]
+            own[:3, :3] = rest_matrix(rig.pose_bones[0].bone)[:3, :3]
             own[:3, 3], self._origin = plane.origin, [0.0, 0.0, 0.0]
             self._swing = PlainSwing(rig.swing, own[:3, :3])
             self._axis = rig.joints.axes[0].tolist()
@@ -218,7 +219,7 @@ class RigState:
             part = hypot(*self.plain.bones.tip(answer.turns)) / self.plain.bones.lengths[0]
             self._place = part * found[0], part * found[1], found[2]
         if self._swung is not None:
-            turns[0] = multiplied(self._swung, about(self._axis, answer.turns[0]))
+            turns[0] = multiplied(self._swung, quaternion_about(self._axis, answer.turns[0]))
         self._seen, self._turns = seen, turns
         self._lengthen(answer)
         return turns

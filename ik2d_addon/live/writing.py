@@ -2,7 +2,7 @@
 """Writing the turns of one frame to the bones' rotation channels, only where these show others."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import atan2, cos, isfinite, pi, sin, sqrt
+from math import atan2, isfinite, pi, sqrt
 from typing import TypeAlias
 
 import bpy
@@ -11,6 +11,7 @@ from mathutils import Euler, Quaternion, Vector
 from numpy.typing import NDArray
 
 from ..core.swing.plain import Quaternion as Whole
+from ..core.swing.plain import quaternion_about
 from ..rig.animation.bone_channels import (
     BoneRotation,
     Value,
@@ -60,12 +61,10 @@ class BoneWriter:
         assert not isinstance(turn, list)
         if isinstance(turn, tuple):
             return self._whole(turn, shown)
-        x, y, z = self.axis
         if self.mode == 'QUATERNION':
-            sine = sin(0.5 * turn)
-            return cos(0.5 * turn), x * sine, y * sine, z * sine
+            return quaternion_about(self.axis, turn)
         if self.mode == 'AXIS_ANGLE':
-            return turn, x, y, z
+            return turn, *self.axis
         if self.own is None:
             return tuple(Quaternion(self.axis, turn).to_euler(self.mode, Euler((0.0, 0.0, 0.0), self.mode)))
         angles = [0.0, 0.0, 0.0]

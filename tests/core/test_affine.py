@@ -11,13 +11,16 @@ from ik2d_addon.core.affine import (
     Frames,
     are_finite,
     crossed,
+    crosses,
     inverse,
     is_constant,
     norms,
     one_or_all,
+    orientations,
     picked,
     product,
     repeated,
+    rotations_about,
     thinned,
     turned,
 )
@@ -199,3 +202,36 @@ def test_values_that_are_the_same_at_all_frames_become_one():
     same, other = np.array([[1.0, 2.0], [1.0, 2.0]]), np.array([[1.0, 2.0], [2.0, 1.0]])
     assert one_or_all(same).tolist() == [1.0, 2.0]
     assert one_or_all(other) is other
+
+
+def test_axes_are_found_whatever_the_scale() -> None:
+    axes = np.linalg.qr(CHANCE.normal(size=(3, 3)))[0]
+    axes[:, 2] *= np.linalg.det(axes)
+    for scale in ((1, 1, 1), (0.2, 3, 5), (-2, 2, 2)):
+        found = orientations(axes @ np.diag(scale))
+        assert found == pytest.approx(axes @ np.diag(np.sign(scale)), abs=1e-12)
+    sheared = axes @ np.array([[1, 0, 0.5], [0, 1, 0], [0, 0, 1]])
+    assert orientations(sheared)[:, 1] == pytest.approx(axes[:, 1], abs=1e-12)
+    assert orientations(sheared).T @ orientations(sheared) == pytest.approx(np.eye(3), abs=1e-12)
+
+
+def test_a_matrix_of_cross_products_gives_numpy_s_own():
+    vectors, other = CHANCE.normal(size=(4, 2, 3)), CHANCE.normal(size=3)
+    assert crosses(vectors) @ other == pytest.approx(np.cross(vectors, other), abs=1e-15)
+
+
+def test_rotations_are_right_handed_about_an_axis_of_each_or_of_all():
+    x, y, z = np.eye(3)
+    each = rotations_about(np.stack((z, x)), np.radians((90.0, 90.0)))
+    assert each[0] @ x == pytest.approx(y, abs=1e-15)
+    assert each[1] @ y == pytest.approx(z, abs=1e-15)
+    about_one = rotations_about(z, np.radians(((90.0, 180.0), (0.0, -90.0))))
+    assert about_one @ x == pytest.approx(np.array(((y, -x), (x, -y))), abs=1e-15)
+
+
+def test_rotations_keep_their_axis_and_lengths():
+    axis, angles = np.array((2.0, -3.0, 6.0)) / 7.0, CHANCE.uniform(-9.0, 9.0, 5)
+    found = rotations_about(axis, angles)
+    assert found @ axis == pytest.approx(np.tile(axis, (5, 1)), abs=1e-15)
+    assert found @ found.swapaxes(1, 2) == pytest.approx(np.tile(np.eye(3), (5, 1, 1)), abs=1e-14)
+    assert np.trace(found, axis1=1, axis2=2) == pytest.approx(1.0 + 2.0 * np.cos(angles), abs=1e-14)

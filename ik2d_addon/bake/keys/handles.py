@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...core.affine import norms
 from ...core.inputs import Floats
+from ...core.roots.crossing import crossing
 from ...rig.animation.bone_channels import BoneRotation
 from ...rig.pose.kinematics import read_linkage
 from ...rig.pose.rotations import bone_rotations
@@ -34,6 +35,8 @@ DOUBTFUL = 1e-4
 HALF_WAY, THIRDS = (0.5,), (1.0 / 3.0, 2.0 / 3.0)
 # The length of an automatic handle, as a part of the time to the next key.
 AUTOMATIC = 1.0 / 2.5614
+# Parts of a segment's time that differ by no more are the same.
+_SAME_TIME = 1e-15
 
 
 def doubtful_gaps(
@@ -106,15 +109,12 @@ def automatic_between(values: Floats, share: float, free: NDArray[np.bool_] | No
 
 def _way_along(share: float) -> float:
     """Return how far along a segment with automatic handles, 0..1, a part of its time is."""
-    s = share
-    while True:  # Newton's method: the time's slope is nearly 1
+
+    def late(s: float) -> float:
         rest = 1.0 - s
-        time = 3.0 * s * rest * (rest * AUTOMATIC + s * (1.0 - AUTOMATIC)) + s**3
-        slope = 3.0 * (AUTOMATIC * (rest * rest + s * s) + 2.0 * s * rest * (1.0 - 2.0 * AUTOMATIC))
-        step = (time - share) / slope
-        if abs(step) < 1e-15:
-            return s
-        s -= step
+        return 3.0 * s * rest * (rest * AUTOMATIC + s * (1.0 - AUTOMATIC)) + s**3 - share
+
+    return crossing(late, _SAME_TIME)
 
 
 def between_frames(

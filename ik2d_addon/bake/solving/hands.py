@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.affine import orientations
 from ...core.inputs import Floats
 from ...rig.animation.bone_channels import BoneRotation
 from ...rig.chain.chain import RigChain
-from ...rig.chain.hands import orientations
 from ...rig.pose.bone_matrices import rotations_of
 from ...rig.pose.hand_rotations import OwnTurns, TurnedHands, angles_between, turned_hands
 from ...rig.scene.samples import ChainSamples

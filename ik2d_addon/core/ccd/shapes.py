@@ -4,10 +4,10 @@
 All lengths are fractions of the outer reach. Angles are those nearest to the pose the chain is in.
 """
 
-from collections.abc import Callable
 from itertools import accumulate
 from math import atan2, cos, hypot, pi, remainder, sin, sqrt
 
+from ..roots.crossing import crossing
 from ..triangle import corner, two_bone_pose
 from .correction import arms_to_tip, error_of
 from .sweep import CcdBones
@@ -16,8 +16,6 @@ from .sweep import CcdBones
 ON_A_LINE = 1e-4
 # The bend that a folded chain is given, for a start: on a line no small turn changes its length.
 NUDGE = 0.02
-# Steps of the search between two poses. Ten are usual; this is what the worst case needs.
-CHORDS = 200
 
 
 def nearest_turns(angles: list[float], start: list[float]) -> list[float]:
@@ -150,23 +148,3 @@ def between(
 
     s = crossing(lambda s: error_of(lengths, pose(s), 0.0, 0.0) - distance, tolerance)
     return aimed(lengths, pose(s), x, y)
-
-
-def crossing(function: Callable[[float], float], tolerance: float, chords: int = CHORDS) -> float:
-    """Return the zero in 0..1 of a continuous function that changes its sign there, to a tolerance.
-
-    By the Illinois method: the next place is where the chord crosses zero, and the value at an end that is
-    kept twice counts half.
-    """
-    low, high, at_low, at_high = 0.0, 1.0, function(0.0), function(1.0)
-    kept = 0  # -1: the last step kept the high end; +1: the low one
-    for _ in range(chords):
-        middle = low + (high - low) * at_low / (1.0 if at_low == at_high else at_low - at_high)
-        value = function(middle)
-        if abs(value) <= tolerance:
-            break
-        if (value < 0.0) == (at_low < 0.0):  # the zero lies beyond the middle
-            low, at_low, at_high, kept = middle, value, at_high / 2.0 if kept == -1 else at_high, -1
-        else:
-            high, at_high, at_low, kept = middle, value, at_low / 2.0 if kept == 1 else at_low, 1
-    return middle

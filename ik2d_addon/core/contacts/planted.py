@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..affine import norms, turned
+from ..affine import norms, rotations_about, turned
 from ..foot import FootAxes
 from ..inputs import Floats
-from ..swing.swing import turns_about
 from .held import ease_between
 from .runs import Mask, runs
 
@@ -164,7 +163,7 @@ def turns_of(vectors: Floats) -> Floats:
     """Return the rotations (m, 3, 3) about vectors (m, 3) by their lengths, radians."""
     angles = norms(vectors)
     axes = np.where(angles[:, None] > 0.0, vectors / np.where(angles > 0.0, angles, 1.0)[:, None], (1, 0, 0))
-    return turns_about(axes, angles)
+    return rotations_about(axes, angles)
 
 
 def vectors_of(turns: Floats) -> Floats:

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from .. import arithmetic
 from ..inputs import Floats
+from ..roots.falling import falling_roots
 
-# Halvings and Newton's steps for one target: two are usual.
-ROUNDS = 80
 # Newton's steps to a guess, each far cheaper than one to a pose.
 GUESSES = 3
 # After a step of t as short as this the error is below rounding.
@@ -40,38 +39,30 @@ class Family:
         return float(self.distances[-1]), float(self.distances[0])
 
     def at(self, distances: Floats) -> tuple[Floats, NDArray[np.int32]]:
-        """Return the inner angles (k, m) for distances (k,), the nearest there is, and Newton's steps."""
+        """Return the inner angles (k, m) for distances (k,), the nearest there is, and the rounds."""
         wanted = np.clip(distances, *self.span)
         piece = np.clip(
             np.searchsorted(-self.distances, -wanted, side="right") - 1, 0, len(self.distances) - 2
         )
-        top, bottom = self.distances[piece], self.distances[piece + 1]
-        low, high = np.zeros(wanted.size), np.ones(wanted.size)
-        angles, steps = np.empty((wanted.size, self.cubics.shape[2])), np.zeros(wanted.size, np.int32)
-        rows, t = np.arange(wanted.size), self._guess(piece, wanted)
-        t = np.where(wanted >= top, 0.0, np.where(wanted <= bottom, 1.0, t))
-        for done in range(ROUNDS):
-            cubic = self.cubics[:, piece]
-            pose = cubic[0] + t[:, np.newaxis] * (
-                cubic[1] + t[:, np.newaxis] * (cubic[2] + t[:, np.newaxis] * cubic[3])
-            )
-            turn = cubic[1] + t[:, np.newaxis] * (2.0 * cubic[2] + (3.0 * t)[:, np.newaxis] * cubic[3])
+        at_first, at_last = wanted >= self.distances[piece], wanted <= self.distances[piece + 1]
+        ends = at_first | at_last
+        angles, rounds = np.empty((wanted.size, self.cubics.shape[2])), np.ones(wanted.size, np.int32)
+        angles[ends] = _poses(self.cubics[:, piece[ends]], np.where(at_first, 0.0, 1.0)[ends, np.newaxis])
+        inner = np.flatnonzero(~ends)
+        piece, wanted = piece[inner], wanted[inner]
+        poses, turns = angles[inner], np.empty((inner.size, self.cubics.shape[2]))
+
+        def off(rows: NDArray[np.intp], t: Floats) -> tuple[Floats, Floats]:
+            cubic, t = self.cubics[:, piece[rows]], t[:, np.newaxis]
+            poses[rows] = pose = _poses(cubic, t)
+            turns[rows] = turn = cubic[1] + t * (2.0 * cubic[2] + (3.0 * t) * cubic[3])
             distance, slope = self.distance(pose, turn)
-            off = distance - wanted
-            low, high = np.where(off > 0.0, t, low), np.where(off > 0.0, high, t)
-            there = (np.abs(off) <= ROUNDING) | (high - low <= ROUNDING) | (t == 0.0) & (wanted >= top)
-            there |= (t == 1.0) & (wanted <= bottom)
-            step = np.where(there, 0.0, off / np.where(slope < 0.0, slope, -1.0))
-            inside = (slope < 0.0) & (t - step > low) & (t - step < high)
-            there |= inside & (np.abs(step) <= SHORT)
-            angles[rows], steps[rows] = pose - step[:, np.newaxis] * turn, done + 1
-            if there.all():
-                break
-            t = np.where(inside, t - step, 0.5 * (low + high))
-            going = ~there
-            rows, t, low, high = rows[going], t[going], low[going], high[going]
-            piece, wanted, top, bottom = piece[going], wanted[going], top[going], bottom[going]
-        return angles, steps
+            return distance - wanted[rows], slope
+
+        start, bracket = self._guess(piece, wanted), (np.zeros(inner.size), np.ones(inner.size))
+        _, steps, rounds[inner] = falling_roots(off, start, *bracket, ROUNDING, SHORT)
+        angles[inner] = poses + steps[:, np.newaxis] * turns
+        return angles, rounds
 
     def _guess(self, piece: NDArray[np.intp], wanted: Floats) -> Floats:
         """Return an estimate of t (k,) for distances (k,) in their pieces (k,), taken as cubics of t."""
@@ -120,6 +111,12 @@ def _headings(angles: Floats) -> Floats:
     sums[1:] = angles.T
     arithmetic.summed_up(sums)
     return sums
+
+
+def _poses(cubics: Floats, t: Floats) -> Floats:
+    """Return the poses (k, m) of cubics (4, k, m) at their t (k, 1)."""
+    poses: Floats = cubics[0] + t * (cubics[1] + t * (cubics[2] + t * cubics[3]))
+    return poses
 
 
 def cumulated(angles: Floats) -> Floats:

@@ -8,7 +8,8 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from math import cos, sin, sqrt
 
-from .family import ROUNDING, ROUNDS, Family
+from ..roots.falling import falling_root
+from .family import ROUNDING, Family
 
 # The error of a distance (reach is 1) before Newton's last step, which then leaves far less than rounding.
 CLOSE = 1e-8
@@ -40,29 +41,18 @@ class SingleFamily:
         wanted = min(max(distance, self.nearest), self.farthest)
         piece = min(max(bisect_right(self._rising, -wanted) - 1, 0), len(self._cubics) - 1)
         top, bottom = self._distances[piece], self._distances[piece + 1]
-        low, high = 0.0, 1.0
-        t = (top - wanted) / max(top - bottom, ROUNDING)
+        if wanted >= top or wanted <= bottom:
+            end = 0.0 if wanted >= top else 1.0
+            return FamilyPlace(piece, end, self._distance(piece, end)[1])
+
+        def off(t: float) -> tuple[float, float]:
+            there, slope = self._distance(piece, t)
+            return there - wanted, slope
+
+        start = (top - wanted) / max(top - bottom, ROUNDING)
         if piece == 0:  # next to full reach the distance has no slope
-            t = sqrt(max(t, 0.0))
-        t = 0.0 if wanted >= top else 1.0 if wanted <= bottom else t
-        slope = -1.0
-        for _ in range(ROUNDS):
-            distance_there, slope = self._distance(piece, t)
-            off = distance_there - wanted
-            if off > 0.0:
-                low = t
-            else:
-                high = t
-            if abs(off) <= ROUNDING or high - low <= ROUNDING or t == 0.0 and wanted >= top:
-                break
-            if t == 1.0 and wanted <= bottom:
-                break
-            newton = t - off / slope if slope < 0.0 else -1.0
-            inside = low < newton < high
-            t = newton if inside else 0.5 * (low + high)
-            if inside and abs(off) <= CLOSE:
-                break
-        return FamilyPlace(piece, t, slope)
+            start = sqrt(start)
+        return FamilyPlace(piece, *falling_root(off, start, 0.0, 1.0, ROUNDING, CLOSE))
 
     def nudged(self, found: FamilyPlace, distance: float, change: float) -> FamilyPlace:
         """Return the place for `distance` + change, from the place found for `distance`."""

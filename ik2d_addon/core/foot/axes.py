@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..affine import rotations_about
 from ..inputs import Floats
 from .roll import FootShape
 
@@ -30,12 +31,7 @@ class FootAxes:
 
     def turns(self, angles: Floats) -> Floats:
         """Return the rotations (.., 3, 3) in rest space of angles (..), radians."""
-        across = np.outer(self.axis, self.axis)
-        x, y, z = self.axis
-        skew = np.array(((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
-        cosine, sine = np.cos(angles)[..., None, None], np.sin(angles)[..., None, None]
-        turns: Floats = cosine * np.eye(3) + (1.0 - cosine) * across + sine * skew
-        return turns
+        return rotations_about(self.axis, angles)
 
     def angles(self, turns: Floats) -> Floats:
         """Return the angles (..) of rotations (.., 3, 3) in rest space about the axis, radians."""

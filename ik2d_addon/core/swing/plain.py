@@ -103,7 +103,7 @@ def multiplied(one: Quaternion, other: Quaternion) -> Quaternion:
     )
 
 
-def about(axis: Sequence[float], angle: float) -> Quaternion:
+def quaternion_about(axis: Sequence[float], angle: float) -> Quaternion:
     """Return the quaternion of a turn about a unit axis (3,) by an angle in radians."""
     sine = sin(0.5 * angle)
     return cos(0.5 * angle), sine * axis[0], sine * axis[1], sine * axis[2]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..affine import crossed, norms
+from ..affine import crossed, crosses, norms, rotations_about
 from ..inputs import Floats
 
 # The rules: the normal turns the shortest way from that at rest, or from another direction; one side of the
@@ -56,7 +56,7 @@ class Swing:
         rest, line = self._lines(points, heights)
         shortest = shortest_turns(rest, line, self.normal)
         if spins is not None:
-            found = turns_about(line, spins) @ shortest
+            found = rotations_about(line, spins) @ shortest
         elif self.rule == ARC:
             return shortest
         else:
@@ -154,7 +154,7 @@ def shortest_turns(ones: Floats, others: Floats, spare: Floats) -> Floats:
     opposite = (cosines < 0.0) & (squares < _OPPOSITE**2)
     sizes = np.where(cosines < 0.0, squares / (1.0 - np.minimum(cosines, 0.0)), 1.0 + cosines)
     sizes[opposite] = 1.0
-    cross = _crosses(axes)
+    cross = crosses(axes)
     turns: Floats = np.eye(3) + cross + cross @ cross / sizes[:, None, None]
     if opposite.any():
         axes = frames(ones[opposite], np.broadcast_to(spare, ones[opposite].shape))[:, :, 1]
@@ -174,22 +174,6 @@ def spin_steps(lines: Floats, normals: Floats) -> Floats:
         (line * crossed(carried, normal)).sum(axis=1), (carried * normal).sum(axis=1) - along
     )
     return steps
-
-
-def turns_about(axes: Floats, angles: Floats) -> Floats:
-    """Return the rotations (m, 3, 3) about unit vectors (m, 3) by angles (m,), radians."""
-    cross = _crosses(axes)
-    sines, cosines = np.sin(angles)[:, None, None], np.cos(angles)[:, None, None]
-    turns = np.eye(3) + sines * cross + (1.0 - cosines) * (cross @ cross)
-    return np.asarray(turns, np.float64)
-
-
-def _crosses(vectors: Floats) -> Floats:
-    """Return the matrices (m, 3, 3) whose products with a vector are the cross products with it."""
-    cross = np.zeros((len(vectors), 3, 3))
-    x, y, z = vectors.T
-    cross[:, 1, 0], cross[:, 2, 0], cross[:, 2, 1] = z, -y, x
-    return cross - cross.swapaxes(1, 2)
 
 
 def _applied(rotations: Floats, vectors: Floats) -> Floats:

@@ -9,7 +9,7 @@ import bpy
 from ...core.words import noted
 from ...rig.animation import actions, curve_copies, versions
 from ...rig.animation.times import action_time
-from ...rig.animation.value_keys import curve_of, driver_of
+from ...rig.animation.value_keys import acting_driver, curve_of
 from .limbs import Limb
 
 # The levels of data that hold F-Curves, from the outside in.
@@ -22,8 +22,7 @@ def animation_of(limb: Limb, name: str) -> str:
     if animation is None:
         return ""
     path = limb.main.path_from_id(name)
-    driver = animation.drivers.find(path)
-    if driver is not None and not driver.mute:
+    if acting_driver(limb.armature, path) is not None:
         return noted("driven")
     curve = curve_of(limb.armature, path)
     if curve is not None and versions.plays(limb.armature, curve):
@@ -71,8 +70,8 @@ def key_steps(
 
 def copy_animation(armature: bpy.types.Object, source: str, path: str, group: str) -> None:
     """Copy the driver or the F-Curve of the property at `source` to the one at `path`."""
-    driver = driver_of(armature, source)
-    if driver is not None and not driver.mute:
+    driver = acting_driver(armature, source)
+    if driver is not None:
         armature.animation_data.drivers.from_existing(src_driver=driver).data_path = path
         return
     if curve_of(armature, source) is None:

@@ -11,14 +11,14 @@ from ...bake.keys.keying import KeyPlan, rotations_of
 from ...bake.pipeline import solve_frames
 from ...bake.request import BakeOptions, read_rigs, scene_of
 from ...core import IK2DError
-from ...core.affine import norms, turned
+from ...core.affine import norms, orientations, turned
 from ...core.inputs import Floats
 from ...core.solution import drained
 from ...core.words import refusal
 from ...rig.animation import keys
 from ...rig.animation.times import animation_times
 from ...rig.chain.bone_limits import ik_ranges
-from ...rig.chain.hands import orientations
+from ...rig.rest import rest_matrix
 from ...rig.scene.live_pause import live_paused
 from .poses import Watched, watched
 
@@ -135,9 +135,9 @@ def _turns(bone: bpy.types.PoseBone, seen: Watched) -> Floats:
     X and Z are those of the bone's direction, Y that about it.
     """
     axes = orientations(seen.poses[bone.name][:, :3, :3])
-    rest = np.array(bone.bone.matrix_local.to_3x3(), np.float64)
+    rest = rest_matrix(bone.bone)[:3, :3]
     if bone.parent is not None:
-        above = np.array(bone.parent.bone.matrix_local.to_3x3(), np.float64)
+        above = rest_matrix(bone.parent.bone)[:3, :3]
         rest = orientations(seen.poses[bone.parent.name][:, :3, :3]) @ (above.T @ rest)
     turn = np.swapaxes(rest, -1, -2) @ axes
     half = np.sqrt(np.maximum(2.0 * (1.0 + turn[:, 1, 1]), np.finfo(float).tiny))

@@ -8,10 +8,10 @@ import bpy
 import numpy as np
 
 from ...core import Plane
-from ...core.affine import inverse, norms, turned
+from ...core.affine import inverse, norms, orientations, turned
 from ...core.inputs import Floats
 from ...core.swing.swing import units
-from ...rig.chain.hands import orientations
+from ...rig.rest import rest_bone, rest_matrix
 from ...rig.scene.record import Target
 from .limbs import Limb
 from .poses import Watched
@@ -61,7 +61,7 @@ def read_course(limb: Limb, watched: Watched) -> Course:
     root = armature.pose.bones[names[0]]
     to_rest = np.broadcast_to(np.eye(4), (len(joints), 4, 4))
     if root.parent is not None:
-        rest = np.array(root.parent.bone.matrix_local, np.float64)
+        rest = rest_matrix(root.parent.bone)
         to_rest = rest @ inverse(watched.poses[root.parent.name])
     from_world = to_rest @ inverse(watched.world)
     pole = pole_of(limb)
@@ -105,8 +105,7 @@ def targets_of(limbs: Sequence[Limb]) -> list[Target]:
 
 def bone_in(target: bpy.types.Object, subtarget: str) -> str:
     """Return the name of a target's bone; "" where it has none of that name."""
-    there = target.type == 'ARMATURE' and subtarget in target.data.bones
-    return subtarget if there else ""
+    return subtarget if rest_bone(target, subtarget) is not None else ""
 
 
 def own_pose(bones: Sequence[bpy.types.PoseBone]) -> tuple[Floats, Floats]:
@@ -117,7 +116,7 @@ def own_pose(bones: Sequence[bpy.types.PoseBone]) -> tuple[Floats, Floats]:
     pose, joints, above = np.eye(4), [], np.eye(4)
     first = np.eye(3)
     for i, bone in enumerate(bones):
-        rest, basis = (np.array(each, np.float64) for each in (bone.bone.matrix_local, bone.matrix_basis))
+        rest, basis = rest_matrix(bone.bone), np.array(bone.matrix_basis, np.float64)
         if bone.bone.use_connect and bone.parent is not None:
             basis[:3, 3] = 0.0
         pose, above = pose @ inverse(above) @ rest @ basis, rest

@@ -8,6 +8,7 @@ from itertools import takewhile
 
 import bpy
 
+from ...rig.chain.dependencies import acts_now
 from ...rig.scene.bone_constraints import is_active
 from .rigify import original_of, originals, stem_of
 
@@ -101,8 +102,7 @@ def _acting_first(
     """Return constraints, those that act now first."""
 
     def acts(place: tuple[str, str]) -> bool:
-        constraint = armature.pose.bones[place[0]].constraints[place[1]]
-        return not constraint.mute and constraint.influence > 0.0
+        return acts_now(armature.pose.bones[place[0]].constraints[place[1]])
 
     return tuple(sorted(constraints, key=acts, reverse=True))
 

@@ -9,7 +9,7 @@ from bpy.types import Action, Constraint, FCurve, Object
 from ...core import IK2DError
 from ...core.words import say
 from ...rig.animation import versions
-from ...rig.animation.value_keys import driver_of, is_broken
+from ...rig.animation.value_keys import acting_driver, driver_of, existing_drivers, is_broken
 
 # The two properties that mute a constraint.
 _PATHS = ("mute", "enabled")
@@ -92,8 +92,7 @@ def unsilence(
         else:
             what = say("The curve on the mute of '{constraint}'", constraint=constraint.name)
         if place is None:
-            animation = armature.animation_data
-            around = animation.drivers if animation else ()
+            around = existing_drivers(armature)
             curves = [curve for curve in around if curve.data_path in paths]
         else:
             channels = versions.channels_at(place)
@@ -161,8 +160,8 @@ def _bone(armature: Object, constraint: Constraint) -> str:
 
 def _drivers(armature: Object, constraint: Constraint) -> list[FCurve]:
     """Return the unmuted drivers of the constraint's mute."""
-    found = (driver_of(armature, constraint.path_from_id(name)) for name in _PATHS)
-    return [driver for driver in found if driver is not None and not driver.mute]
+    drivers = (acting_driver(armature, constraint.path_from_id(name)) for name in _PATHS)
+    return [driver for driver in drivers if driver is not None]
 
 
 def _curves(armature: Object, constraint: Constraint) -> Iterator[tuple[versions.Place, FCurve]]:

@@ -13,16 +13,17 @@ from ...core import Plane
 from ...core.inputs import Floats, wrapped
 from ...core.stretch import MOST
 from ...core.swing import ARC, POLE, SWING
-from ...rig.animation.remembered import put_back, remembered
+from ...rig.animation.remembered import put_back_after
 from ...rig.chain.bone_limits import Range, limits_of_bones
 from ...rig.chain.checks.bones import rest_joints
-from ...rig.chain.dependencies import parents, walk
+from ...rig.chain.dependencies import acts_now, parents, walk
 from ...rig.chain.joints import normal_in_bone, turning_axis
 from ...rig.chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane, line_of, reach_of, side_at_rest
+from ...rig.rest import rest_bone, rest_matrix
 from ...rig.scene.bone_constraints import is_active
 from ...rig.scene.record import Target
 from .animation import animation_of
-from .course import Course, bone_in, pole_of, read_course, span, target_of
+from .course import Course, pole_of, read_course, span, target_of
 from .limbs import Limb, Locks, ik_locks
 from .planes import (
     APART,
@@ -170,7 +171,7 @@ def read_plan(limb: Limb, watched: Watched, others: Sequence[AdoptPlan] = ()) ->
         tip_offset=tip_offset,
         off_plane=off[0],
         off_plane_frame=off[1],
-        acts=not main.mute and main.influence > 0.0,
+        acts=acts_now(main),
         turning=tuple(_turning(limb, bones, watched.frames)),
     )
 
@@ -250,13 +251,10 @@ def _locks_needed(bone: bpy.types.PoseBone, locks: Locks, plane: Plane) -> Locks
 @contextmanager
 def _locked(bones: Sequence[bpy.types.PoseBone], locks: dict[str, Locks]) -> Iterator[None]:
     """Replace bones' rotation locks for a while, by those that IK respects."""
-    before = remembered((bone, name) for bone in bones for name in ("lock_rotation", "lock_rotations_4d"))
-    try:
+    with put_back_after((bone, name) for bone in bones for name in ("lock_rotation", "lock_rotations_4d")):
         for bone in bones:
             bone.lock_rotation, bone.lock_rotations_4d = locks[bone.name], False
         yield
-    finally:
-        put_back(before)
 
 
 # --- Numbers -----------------------------------------------------------------
@@ -297,11 +295,11 @@ def _tip_offset(
     """
     if not main.use_rotation or len(bones) < _WITH_ROTATION:
         return None
-    subtarget, along = bone_in(main.target, main.subtarget), np.array((0.0, 1.0, 0.0))
-    if subtarget:
-        along = np.array(main.target.data.bones[subtarget].matrix_local.col[1].xyz, np.float64)
+    bone, along = rest_bone(main.target, main.subtarget), np.array((0.0, 1.0, 0.0))
+    if bone is not None:
+        along = rest_matrix(bone)[:3, 1]
     if abs(along @ plane.normal) > askew:
         return None
-    ends = (along, np.array(bones[-1].bone.matrix_local.col[1].xyz, np.float64))
+    ends = (along, rest_matrix(bones[-1].bone)[:3, 1])
     to, at = (np.arctan2(end @ plane.y, end @ plane.x) for end in ends)
     return float(wrapped(np.array(to - at)))

@@ -9,13 +9,14 @@ import bpy
 import numpy as np
 
 from ...core import Plane
-from ...core.affine import norms
+from ...core.affine import norms, rotations_about
 from ...core.inputs import Floats, wrapped
 from ...core.swing import ARC, POLE, SWING, Swing
 from ...rig.chain.bone_limits import Range
 from ...rig.chain.planes import line_of, reach_of
 from ...rig.pose.pole_angle import angle_to_side
 from ...rig.pose.straight_plane import straight_normal
+from ...rig.rest import rest_matrix
 from .course import STRAIGHT, Course, along_of, own_pose, span, spins
 
 # The choices of `plane` that stay as they are in rest.
@@ -155,11 +156,11 @@ def towards_pole(
     line, bend = along_of(rest, plane), 1.0
     if straight:  # it bends towards its pole, or away from it, and has only its roll to find
         bend = -1.0 if spin > 0.0 else 1.0
-        rest_first = np.array(bones[0].bone.matrix_local.to_3x3(), np.float64)
+        rest_first = rest_matrix(bones[0].bone)[:3, :3]
         wanted = np.cross(line, bend * (rest_first @ axis))
     else:
         about = -plane.normal if span(rest[: bending + 1]) @ plane.normal < 0.0 else plane.normal
-        wanted = np.cos(spin) * about - np.sin(spin) * np.cross(line, about)
+        wanted = rotations_about(line, np.array(-spin)) @ about
     found = angle_to_side(bones, wanted)
     if found is None or abs(wrapped(np.array(found - angle))) <= _SAME_ANGLE:
         found = angle

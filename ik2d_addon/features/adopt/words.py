@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.swing import ARC, POLE, SWING
 from ...core.words import listed, noted, number_of, say
-from ...rig.animation.value_keys import curve_of
+from ...rig.animation.value_keys import curve_of, driven_paths
 from ...rig.chain.bone_limits import has_limits, limits_elsewhere
 from ...rig.chain.chain import reading
 from ...rig.chain.joints import normal_in_bone, turning_axis
@@ -282,8 +282,5 @@ def _is_turned(bone: bpy.types.PoseBone) -> bool:
 
 
 def _is_driven(bone: bpy.types.PoseBone) -> bool:
-    animation = bone.id_data.animation_data
     start = f"{bone.path_from_id()}.rotation_"
-    return animation is not None and any(
-        curve.data_path.startswith(start) and not curve.mute for curve in animation.drivers
-    )
+    return any(path.startswith(start) for path in driven_paths(bone.id_data))

@@ -12,6 +12,7 @@ import bpy
 from bpy.types import FCurve, Object, PropertyGroup
 
 from ...rig.animation import versions
+from ...rig.animation.value_keys import existing_drivers
 from ...rig.chain.chain import chosen_solver
 from ...rig.chain.checks.bones import chain_bones, rest_joints
 from ...rig.chain.native_state import is_native
@@ -80,8 +81,7 @@ class _Animated:
                 curves += found
         if any(map(paths.__contains__, _read(armature))):
             return None
-        animation = armature.animation_data
-        drivers = [one for one in (animation.drivers if animation else ()) if one.data_path in paths]
+        drivers = [one for one in existing_drivers(armature) if one.data_path in paths]
         if any(one.driver.type != 'SCRIPTED' or _is_formed(one) for one in drivers):
             return None
         return cls(curves, drivers)
@@ -108,6 +108,6 @@ def _is_formed(curve: FCurve) -> bool:
 def _read(armature: Object) -> Iterator[str]:
     """Yield the paths on an armature that drivers read, of itself and of all other objects."""
     for ob in bpy.data.objects:
-        for curve in ob.animation_data.drivers if ob.animation_data else ():
+        for curve in existing_drivers(ob):
             for variable in curve.driver.variables:
                 yield from (target.data_path for target in variable.targets if target.id == armature)

@@ -15,6 +15,7 @@ from bpy.types import FCurve, Object, PoseBone, Property, PropertyGroup, Scene
 from ...bake.keys.clearing import baked_paths
 from ...core.words import noted, say
 from ...rig.animation.bone_channels import rotation_property
+from ...rig.animation.value_keys import existing_drivers
 from ...rig.animation.versions import existing_fcurves
 from ...rig.chain.fingerprint import CONTACTS, digest, followed_by, holders_of, key_places, settings_of
 from ...rig.chain.hands import posed_hands
@@ -66,8 +67,7 @@ class AnimatedPaths:
         curves: dict[str, list[tuple[int, FCurve]]] = {}
         for place, curve in enumerate(existing_fcurves(armature)):
             curves.setdefault(curve.data_path, []).append((place, curve))
-        drivers = armature.animation_data.drivers if armature.animation_data else ()
-        paths = [*curves, *(driver.data_path for driver in drivers)]
+        paths = [*curves, *(driver.data_path for driver in existing_drivers(armature))]
         settings = frozenset(path.rpartition(".")[2] for path in paths if path.startswith("ik2d."))
         return cls(curves, settings, {bone.as_pointer(): i for i, bone in enumerate(armature.data.bones)})
 

@@ -6,11 +6,10 @@ from contextlib import ExitStack
 
 import bpy
 import numpy as np
-from mathutils import Vector
 
-from ...core.inputs import Floats
 from ...core.words import refusal
 from ...rig.animation import actions
+from ...rig.animation.fcurves import cut_at
 from ...rig.animation.times import animation_times
 from ...rig.animation.value_keys import curve_of
 from ...rig.scene.bone_constraints import OtherControl
@@ -18,8 +17,6 @@ from ...rig.scene.bone_constraints import OtherControl
 _CONSTANT = 'CONSTANT'
 # Two keys nearer than this many frames are one.
 _SAME_TIME = 1e-3
-# As often the part of a segment is halved where a cut is sought: to more digits than a curve keeps.
-_HALVINGS = 50
 
 
 def mute_constraints(
@@ -106,7 +103,8 @@ def _split(curve: bpy.types.FCurve, time: float) -> None:
     right = min((point for point in points if point.co.x >= time), key=lambda point: point.co.x, default=None)
     parts = None
     if left and right and left.co.x < time < right.co.x and left.interpolation == 'BEZIER':
-        parts = _halves([left.co, left.handle_right, right.handle_left, right.co], time)
+        corners = (left.co, left.handle_right, right.handle_left, right.co)
+        parts = cut_at(np.array(corners, np.float64), time)
     kind, ends = left.interpolation if left else None, [point and point.co.x for point in (left, right)]
     new = points.insert(time, value, options={'FAST'})
     new.interpolation = kind or new.interpolation
@@ -126,27 +124,3 @@ def _split(curve: bpy.types.FCurve, time: float) -> None:
             point.handle_left_type = point.handle_right_type = 'FREE'
         setattr(point, f"handle_{side}", place)
     curve.update()
-
-
-def _halves(corners: Sequence[Vector], time: float) -> tuple[Floats, Floats]:
-    """Return the Bezier corners (4, 2) of both parts of a segment that is cut at a time (de Casteljau)."""
-    places = np.array(corners, np.float64)
-    span = places[3, 0] - places[0, 0]
-    for handle, end in ((1, 0), (2, 3)):
-        length = abs(places[handle, 0] - places[end, 0])
-        if length > span:  # Blender shortens each that is longer than the segment
-            places[handle] = places[end] + (places[handle] - places[end]) * span / length
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2.0
-        before, after = _cut(places, middle)
-        low, high = (middle, high) if before[3, 0] < time else (low, middle)
-    return before, after
-
-
-def _cut(corners: Floats, u: float) -> tuple[Floats, Floats]:
-    """Return the corners (4, 2) of a Bezier segment's parts before and after u, of 0..1."""
-    rows = [corners]
-    while len(rows[-1]) > 1:
-        rows.append((1.0 - u) * rows[-1][:-1] + u * rows[-1][1:])
-    return np.array([row[0] for row in rows]), np.array([row[-1] for row in rows[::-1]])

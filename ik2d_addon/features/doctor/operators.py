@@ -13,6 +13,7 @@ from ...bake.keys.clearing import baked_paths
 from ...bake.request import chosen_range
 from ...core.words import say
 from ...live.registry import Key, key_of
+from ...rig.animation.value_keys import existing_drivers
 from ...rig.animation.versions import existing_fcurves
 from ...rig.chain.chain import RigChain, reading
 from ...rig.chain.fingerprint import fingerprint, key_places
@@ -70,7 +71,7 @@ def _animation(armature: Object, chain: PropertyGroup) -> Iterator[Any]:
     if not changing and not any(joint.use_slide for joint in chain.joints):
         bones = [bone for bone in bones if any(bone.lock_rotation)]
     if bones:
-        yield len(armature.animation_data.drivers)
+        yield len(existing_drivers(armature))
         paths = baked_paths(armature, [bone.name for bone in bones])
         paths |= {bone.path_from_id("scale") for bone in bones}
         for curve in existing_fcurves(armature):

@@ -13,6 +13,7 @@ from ...bake.cures.off_plane import FLATTEN, LABELS
 from ...core.words import listed, refusal, say
 from ...rig.animation import versions
 from ...rig.animation.bone_channels import ROTATIONS
+from ...rig.animation.value_keys import existing_drivers
 from ...rig.chain.chain import RigChain, read_chain
 from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.planes import reach_of
@@ -101,8 +102,7 @@ def _alone_in_object_mode(armature: bpy.types.Object) -> Iterator[None]:
 def apply_scale(armature: bpy.types.Object, settings: Settings) -> str:
     """Apply the armature's scale to its bones; what is parented to it stays where it is."""
     _refuse_shared_data(armature)
-    animation = armature.animation_data
-    curves = [*versions.existing_fcurves(armature), *(animation.drivers if animation else ())]
+    curves = [*versions.existing_fcurves(armature), *existing_drivers(armature)]
     if any(curve.data_path in ("scale", "delta_scale") for curve in curves):
         raise refusal("The scale of '{armature}' is animated: it cannot be applied", armature=armature.name)
     if tuple(armature.scale) == (1.0, 1.0, 1.0):
@@ -163,8 +163,7 @@ def clear_scale(armature: bpy.types.Object, settings: Settings) -> str:
     """Take the scale off bones, of the chain or above it, that have an uneven one."""
     bones = unevenly_scaled(read_chain(armature, settings))
     refuse_nothing(settings, bones, say("bone is scaled unevenly by itself"))
-    animation = armature.animation_data
-    curves = [*versions.existing_fcurves(armature), *(animation.drivers if animation else ())]
+    curves = [*versions.existing_fcurves(armature), *existing_drivers(armature)]
     animated = {curve.data_path for curve in curves}
     for name in bones:
         if armature.pose.bones[name].path_from_id("scale") in animated:

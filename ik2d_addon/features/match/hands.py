@@ -15,20 +15,21 @@ import numpy as np
 
 from ...bake.solving.frames import SolvedChain
 from ...bake.solving.hands import hands_of
+from ...core.affine import orientations
 from ...core.inputs import Floats
 from ...core.words import quoted, refusal, say
 from ...rig.animation.bone_channels import locked_channels, matrices, rotation_property
-from ...rig.animation.kept.held import Place
-from ...rig.animation.remembered import set_values, value_of
+from ...rig.animation.remembered import Channel, set_values, value_of, values_now
 from ...rig.animation.times import animation_times, strip_times
 from ...rig.animation.value_keys import ValueKeys, acting_driver, curve_of
 from ...rig.chain.chain import RigChain
 from ...rig.chain.foot.bones import FOOT, TOES
 from ...rig.chain.foot.foot import foot_values
-from ...rig.chain.hands import REST, Hands, orientations, rest_axes
+from ...rig.chain.hands import REST, Hands
 from ...rig.chain.native_state import with_foot_controls
 from ...rig.pose.channels import channels_of, is_locked
 from ...rig.pose.hand_rotations import OwnTurns, angles_between, own_turns, store_kept_turn, turning_keys
+from ...rig.rest import rest_axes
 from ...rig.scene.samples import ChainSamples
 from ...ui.auto_keying import Moved
 from .targets import MatchView, holder_of
@@ -192,9 +193,9 @@ def fk_keys(
                 yield ValueKeys(rig.armature, path, index, frames[1:], shown[1:], name)
 
 
-def rotation_channels(armature: bpy.types.Object, bones: Sequence[str]) -> list[Place]:
+def rotation_channels(armature: bpy.types.Object, bones: Sequence[str]) -> list[Channel]:
     """Return the rotation channels of bones, each the armature, a path and an index."""
-    found: list[Place] = []
+    found: list[Channel] = []
     for bone in (armature.pose.bones[name] for name in bones):
         name = rotation_property(bone.rotation_mode)
         path = bone.path_from_id(name)
@@ -254,10 +255,10 @@ def changing(
     """
     found: list[ValueKeys] = []
     for one in channels:
-        curve = curve_of(one.owner, one.path, one.index)
+        curve = curve_of(*one.channel)
         if switch:
             (time,) = strip_times(one.owner, animation_times(scene, one.frames[:1]))
-            shown = float(curve.evaluate(time) if curve else value_of(one.owner, one.path, one.index))
+            shown = float(curve.evaluate(time) if curve else value_of(*one.channel))
             if curve is not None or np.abs(one.values[1:] - shown).max() > _SAME_VALUE:
                 found.append(replace(one, frames=one.frames[:1], values=np.array([shown]), stepped=True))
                 found.append(replace(one, frames=one.frames[1:], values=one.values[1:]))
@@ -296,11 +297,11 @@ def set_hands(rig: RigChain, hands: HandMatch, undo: ExitStack) -> list[Moved]:
 
 def _set_value(one: ValueKeys, undo: ExitStack) -> bool:
     """Set a channel to its first value; return whether that changed it."""
-    before = value_of(one.owner, one.path, one.index)
-    if before == float(np.float32(one.values[0])):
+    before = values_now([one.channel])
+    if before[0][-1] == float(np.float32(one.values[0])):
         return False
-    undo.callback(set_values, [(one.owner, one.path, one.index, before)])
-    set_values([(one.owner, one.path, one.index, float(one.values[0]))])
+    undo.callback(set_values, before)
+    set_values([(*one.channel, float(one.values[0]))])
     one.owner.update_tag()
     return True
 
@@ -335,7 +336,7 @@ def _toe_keys(view: MatchView, rig: RigChain, bends: Floats) -> list[ValueKeys]:
 
 
 def _rests(rig: RigChain, hands: Hands) -> Floats:
-    rests: Floats = np.array([rest_axes(rig.armature.pose.bones[name]) for name in hands.bones])
+    rests: Floats = np.array([rest_axes(rig.armature.data.bones[name]) for name in hands.bones])
     return rests
 
 

@@ -21,6 +21,7 @@ from ...rig.animation import keys, versions
 from ...rig.animation.bone_channels import ROTATIONS, matrices
 from ...rig.animation.kept.held import HeldCurve, held, hold
 from ...rig.animation.kept.marks import SNAP
+from ...rig.animation.remembered import put_back, remembered
 from ...rig.animation.times import animation_times, strip_times
 from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, refuse_tweak_mode, values_keyed
 from ...rig.chain.chain import RigChain
@@ -99,7 +100,7 @@ def target_to_tip(
 
         def key(channels: Sequence[ValueKeys]) -> None:
             warnings.extend(check_values(channels))
-            before.extend(held(scene, [(one.owner, one.path, one.index) for one in channels], frames))
+            before.extend(held(scene, [one.channel for one in channels], frames))
             keyed.enter_context(values_keyed(scene, channels, purpose))
 
         for ready in rounds:
@@ -195,7 +196,7 @@ def snap_fk(
     turning = [place for rig in rigs for place in rotation_channels(armature, rig.bones)]
     of_hands = [place for rig in rigs if rig.hands for place in rotation_channels(armature, rig.hands.bones)]
     of_bones = held(scene, turning, frames)
-    others = held(scene, [*of_hands, *((one.owner, one.path, one.index) for one in channels)], frames)
+    others = held(scene, [*of_hands, *(one.channel for one in channels)], frames)
     with values_keyed(scene, channels, SNAP):
         own = [own_turns(scene, rig, frames[:1]) for rig in rigs if rig.hands is not None]
         report = key_as_by_hand(armature, chains, frames[0], frames[-1])
@@ -386,7 +387,7 @@ def _influence_keys(
 def _set(rig: RigChain, locations: Floats, wanted: dict[ChainValue, Floats], undo: ExitStack) -> list[Moved]:
     """Set a target's location and a chain's settings to those of one frame; return what was moved."""
     holder = holder_of(rig)
-    undo.callback(setattr, holder, "location", tuple(holder.location))
+    undo.callback(put_back, remembered([(holder, "location")]))
     holder.location = locations[0]
     moved = [Moved(holder, "location", range(3), is_target=True)]
     for value, numbers in wanted.items():

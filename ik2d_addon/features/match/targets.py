@@ -13,7 +13,7 @@ from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.solution import drained
 from ...core.words import quoted, refusal, say
-from ...rig.animation.remembered import set_values, value_of
+from ...rig.animation.remembered import set_values, values_now
 from ...rig.animation.value_keys import ValueKeys, values_previewed
 from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import Movers, walk
@@ -57,11 +57,9 @@ def current_pose(scene: bpy.types.Scene) -> MatchView:
 
     @contextmanager
     def shown(channels: Sequence[ValueKeys]) -> Iterator[None]:
-        before = [
-            (one.owner, one.path, one.index, value_of(one.owner, one.path, one.index)) for one in channels
-        ]
+        before = values_now(one.channel for one in channels)
         try:
-            set_values((one.owner, one.path, one.index, float(one.values[0])) for one in channels)
+            set_values((*one.channel, float(one.values[0])) for one in channels)
             yield
         finally:
             set_values(before)

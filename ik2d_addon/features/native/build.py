@@ -15,6 +15,7 @@ from ...core.inputs import Floats
 from ...core.words import refusal, say
 from ...rig.animation import versions
 from ...rig.animation.bone_channels import ROTATIONS
+from ...rig.animation.value_keys import existing_drivers
 from ...rig.chain.chain import FAR_OFF_PLANE, RigChain, read_chain
 from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.native_state import BARE, LIVE, PREFIX, acts, constraints_of, is_native, scale_name
@@ -247,7 +248,7 @@ def _built(
         empties.controls,
         empties.target_copy,
         tuple((bone.name, constraint.name) for bone, constraint in made),
-        sum(len(ob.animation_data.drivers) for ob in owners if ob.animation_data),
+        sum(len(existing_drivers(ob)) for ob in owners),
     )
 
 

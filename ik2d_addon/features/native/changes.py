@@ -16,6 +16,7 @@ from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.native_state import TURNING, acts, constraints_of, controls_of, is_native, is_own_empty
 from ...rig.chain.planes import FOLLOWING, reach_of
 from ...rig.chain.renames import bones_of
+from ...rig.rest import rest_matrix
 from .swings import follows
 
 # Edit Mode changes rest matrices a little; within this part of the reach they are the same.
@@ -115,5 +116,5 @@ def _numbers(armature: bpy.types.Object, names: Sequence[str]) -> Floats:
     bones = [armature.pose.bones[name] for name in names]
     joints = rest_joints(bones)
     reach = reach_of(joints)
-    rolled = [bone.bone.matrix_local.col[0][:3] for bone in bones]
+    rolled = [rest_matrix(bone.bone)[:3, 0] for bone in bones]
     return np.concatenate(([np.log(reach)], joints.ravel() / reach, np.ravel(rolled)))

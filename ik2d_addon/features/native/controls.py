@@ -9,6 +9,7 @@ import bpy
 
 from ...core.words import refusal
 from ...rig.animation import actions, curve_copies, versions
+from ...rig.animation.value_keys import existing_drivers
 from .drivers import path_of
 from .expressions import checked, without_comments
 
@@ -112,9 +113,7 @@ def _paths(settings: bpy.types.PropertyGroup, control: Control) -> tuple[str, st
 
 
 def _driver(settings: bpy.types.PropertyGroup, control: Control) -> bpy.types.FCurve | None:
-    animation = settings.id_data.animation_data
-    paths = _paths(settings, control)
-    drivers = animation.drivers if animation else ()
+    paths, drivers = _paths(settings, control), existing_drivers(settings.id_data)
     return next((curve for curve in drivers if curve.data_path in paths and not curve.mute), None)
 
 

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...rig.animation.value_keys import is_broken
+from ...rig.animation.value_keys import existing_drivers, is_broken
 from ...rig.chain.chain import RigChain
 from ...rig.chain.native_state import (
     BARE,
@@ -120,7 +120,7 @@ def _own_drivers(
 ) -> list[bpy.types.FCurve]:
     """Return the drivers of a chain's constraints, also of deleted ones."""
     armature, name = settings.id_data, settings.native_constraint
-    drivers = armature.animation_data.drivers if armature.animation_data else ()
+    drivers = existing_drivers(armature)
     existing = tuple(f"{constraint.path_from_id()}." for constraint in constraints)
     deleted = tuple(f".constraints{path_of(each)}." for each in (name, scale_name(name)))
     return [
@@ -146,8 +146,7 @@ def _own_empties(
     named = dict.fromkeys((settings.native_stand, *(ob for driver in drivers for ob in objects_read(driver))))
     named |= dict.fromkeys(ob for one in constraints for ob in _copied(one))
     for controls in filter(is_own_empty, [*named]):
-        steps = controls.animation_data.drivers if controls.animation_data else ()
-        named |= dict.fromkeys(ob for driver in steps for ob in objects_read(driver))
+        named |= dict.fromkeys(ob for driver in existing_drivers(controls) for ob in objects_read(driver))
         named |= dict.fromkeys(controls.children_recursive)
         named |= dict.fromkeys(ob for child in controls.children_recursive for ob in _located_by(child))
     named[settings.native_probe] = None

@@ -12,6 +12,7 @@ from tokenize import COMMENT, TokenError, generate_tokens
 
 import numpy as np
 
+from ...core.affine import crosses
 from ...core.inputs import Floats
 from ...core.words import refusal
 from ...rig.chain.joints import EXACT
@@ -88,5 +89,4 @@ def euler_angles(axis: Floats, turn: str) -> tuple[str, str, str]:
 def turn_parts(axis: Floats) -> tuple[Floats, Floats, Floats]:
     """Return P, Q and S (3, 3) of a turn a about an axis (3,): R = P + Q cos a + S sin a."""
     along = np.outer(axis, axis)
-    x, y, z = axis
-    return along, np.eye(3) - along, np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return along, np.eye(3) - along, crosses(axis)

@@ -20,8 +20,9 @@ from ...core.words import say
 from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import Node
 from ...rig.chain.foot.bones import FOOT, TOES
-from ...rig.chain.hands import Hands, orientations
+from ...rig.chain.hands import Hands
 from ...rig.pose.channels import is_locked
+from ...rig.rest import rest_axes
 from .drivers import Empties, drive
 
 _Add = Callable[[str], bpy.types.Object]
@@ -60,7 +61,7 @@ def add_hand_empties(rig: RigChain, controls: bpy.types.Object, add: _Add) -> Ha
     for name, part in zip(hands.bones, hands.parts, strict=True):
         bone = rig.armature.pose.bones[name]
         if not is_locked(bone):
-            rest = orientations(np.array(bone.bone.matrix_local, np.float64)[:3, :3])
+            rest = rest_axes(bone.bone)
             bones[name] = _child(frames[part], add(name), axes.T @ rest)
             _locate(bones[name], _carried(rig, bone, add))
     return HandEmpties(bones, goal, pivots)

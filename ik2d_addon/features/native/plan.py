@@ -12,6 +12,7 @@ from ...core.words import refusal
 from ...rig.chain.chain import RigChain
 from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.planes import solver_side
+from ...rig.rest import rest_matrix
 from .expressions import turn_parts
 
 # A bone shorter in the plane than this part of the reach turns nothing.
@@ -134,7 +135,7 @@ def misses_of(rig: RigChain, shape: Shape) -> Floats:
     (2, 3, 3): for x and y those of (1, cos r, sin r) x (1, cos t, sin t), with the root's turn r from rest
     and the second angle t. Blender's rest matrices of 32 bits are not quite orthonormal.
     """
-    first, second = (np.array(bone.bone.matrix_local, np.float64) for bone in rig.pose_bones)
+    first, second = (rest_matrix(bone.bone) for bone in rig.pose_bones)
     axes = first_axes(rig)
     between = np.linalg.inv(first) @ second
     tail = np.array((0.0, rig.pose_bones[1].bone.length, 0.0))
@@ -162,7 +163,7 @@ def misses_of(rig: RigChain, shape: Shape) -> Floats:
 def links_of(rig: RigChain) -> Links:
     """Return the links of a chain whose bones turn about their joints' axes."""
     bones, plane = rig.pose_bones, rig.plane
-    rest = [np.array(bone.bone.matrix_local, np.float64)[:3, :3] for bone in bones]
+    rest = [rest_matrix(bone.bone)[:3, :3] for bone in bones]
     first = first_axes(rig)
     around = (_axis(rig, first), *rig.joints.axes[1:])
     axes = [_axes(matrix, axis, plane.x) for matrix, axis in zip((first, *rest[1:]), around, strict=True)]
@@ -180,7 +181,7 @@ def first_axes(rig: RigChain) -> Floats:
     If it copies an empty, they are orthonormal, without the skew that rest matrices have by rounding, and
     such that the chain stays in its plane.
     """
-    rest = np.array(rig.pose_bones[0].bone.matrix_local, np.float64)[:3, :3]
+    rest = rest_matrix(rig.pose_bones[0].bone)[:3, :3]
     if rig.swing is None:
         return rest
     plane = rig.plane

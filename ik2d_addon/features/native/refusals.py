@@ -9,7 +9,7 @@ import numpy as np
 from ...core.swing import ARC
 from ...core.words import listed, noted, refusal, say
 from ...rig.animation import versions
-from ...rig.animation.value_keys import curve_of, driver_of
+from ...rig.animation.value_keys import acting_driver, curve_of, driver_of
 from ...rig.chain.chain import RigChain
 from ...rig.chain.joints import axes_left
 from ...rig.chain.native_state import constraints_of
@@ -218,10 +218,8 @@ def _of_scale(rig: RigChain, i: int) -> Iterator[str]:
 
 def _driven(bone: bpy.types.PoseBone, name: str, axes: Sequence[int]) -> int | None:
     """Return the first axis of some channels of a bone that a driver moves; None for none."""
-    animation, path = bone.id_data.animation_data, bone.path_from_id(name)
-    drivers = animation.drivers if animation is not None else ()
-    driven = {curve.array_index for curve in drivers if curve.data_path == path and not curve.mute}
-    return next((axis for axis in axes if axis in driven), None)
+    path = bone.path_from_id(name)
+    return next((axis for axis in axes if acting_driver(bone.id_data, path, axis) is not None), None)
 
 
 def _keyed(bone: bpy.types.PoseBone, name: str, rest: float, axes: Sequence[int]) -> bool:

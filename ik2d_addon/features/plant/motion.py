@@ -9,18 +9,19 @@ import numpy as np
 
 from ...bake.now import poses_around, solve_samples
 from ...bake.solving.frames import SolvedChain
-from ...core.affine import inverse, is_constant, norms
+from ...core.affine import inverse, is_constant, norms, orientations
 from ...core.contacts.planted import FootMotion
 from ...core.inputs import Floats
 from ...rig.animation.bone_channels import matrices
 from ...rig.chain.chain import RigChain
 from ...rig.chain.foot.bones import FOOT, TOES
 from ...rig.chain.foot.foot import Foot
-from ...rig.chain.hands import Hands, orientations, rest_axes
+from ...rig.chain.hands import Hands
 from ...rig.pose.hand_rotations import own_turns
 from ...rig.pose.kinematics import rest_to_pose
 from ...rig.pose.measures import rest_reach
 from ...rig.pose.target_plane import facing_target
+from ...rig.rest import rest_axes
 from ...rig.scene.feet.goals import control_turns
 from ...rig.scene.samples import ChainSamples
 
@@ -200,7 +201,7 @@ def _own(
     found = []
     for name, part, own in zip(hands.bones, hands.parts, np.moveaxis(turned, 1, 0), strict=True):
         carried = turns if part == FOOT else turns @ foot.turns(motion.bends)
-        rest = rest_axes(rig.armature.pose.bones[name])
+        rest = rest_axes(rig.armature.data.bones[name])
         found.append(rest.T @ np.swapaxes(carried, 1, 2) @ own @ rest)
     return np.stack(found, axis=1)
 
@@ -208,7 +209,7 @@ def _own(
 def _posed(rig: RigChain, hands: Hands, samples: ChainSamples) -> Floats:
     """Return the rotations (m, k, 3, 3) from rest, in pose space, of a foot's bones as they are posed."""
     assert samples.hands is not None
-    rest = np.array([rest_axes(rig.armature.pose.bones[name]) for name in hands.bones])
+    rest = np.array([rest_axes(rig.armature.data.bones[name]) for name in hands.bones])
     turned: Floats = orientations(samples.hands) @ np.swapaxes(rest, 1, 2)
     return turned
 
@@ -227,7 +228,7 @@ def _by_control(
     found = []
     for name, part, values in zip(hands.bones, hands.parts, own.values, strict=True):
         bone = rig.armature.pose.bones[name]
-        rest = rest_axes(bone)
+        rest = rest_axes(bone.bone)
         free = matrices(bone.rotation_mode, values)
         found.append(control @ foot.turns(samples.foot[:, part]) @ rest @ free @ rest.T)
     return np.stack(found, axis=1)

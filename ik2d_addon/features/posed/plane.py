@@ -26,11 +26,11 @@ from ...live.refusals import refuse_driven
 from ...rig.animation.remembered import plain
 from ...rig.chain.chain import RigChain, read_chain
 from ...rig.chain.checks.bones import rest_joints
-from ...rig.chain.hands import orientations
 from ...rig.chain.joints import HINGE
 from ...rig.chain.planes import is_locked, reach_of
 from ...rig.pose.bone_matrices import bone_poses, rotations_of
 from ...rig.pose.target_plane import facing_target
+from ...rig.rest import rest_axes
 from ...rig.scene.bone_constraints import other_controls
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.sampler import sample_now
@@ -148,7 +148,7 @@ def _candidates(rig: RigChain, posed: ChainSamples) -> Iterator[dict[str, Any]]:
 
 def _turns_from_rest(rig: RigChain, posed: ChainSamples) -> list[Floats]:
     """Return the rotation (3, 3) of each bone by its own channels, in rest space."""
-    rests = [orientations(np.array(bone.bone.matrix_local, np.float64)[:3, :3]) for bone in rig.pose_bones]
+    rests = [rest_axes(bone.bone) for bone in rig.pose_bones]
     return [rest @ own_rotations(rig, posed, i)[0] @ rest.T for i, rest in enumerate(rests)]
 
 

@@ -16,6 +16,7 @@ from bpy.props import StringProperty
 from bpy.types import Operator, Panel
 
 from ...core.words import refusal, say
+from ...rig.animation.remembered import put_back_after
 from ...rig.chain.native_state import acts, give
 from ...ui.context import shown_chain
 from ...ui.operator import ChainOperator
@@ -56,13 +57,10 @@ def apply_preset(chain: bpy.types.PropertyGroup, filepath: str) -> None:
 def _made_active(chain: bpy.types.PropertyGroup) -> Iterator[None]:
     """Make a chain the active one of the active object for a while: preset files name it so."""
     armature, settings = chain.id_data, chain.id_data.ik2d
-    before = settings.active_index
-    settings.active_index = list(settings.chains).index(chain)
-    try:
+    with put_back_after([(settings, "active_index")]):
+        settings.active_index = list(settings.chains).index(chain)
         with bpy.context.temp_override(object=armature, active_object=armature):
             yield
-    finally:
-        settings.active_index = before
 
 
 class IK2D_OT_preset_apply(ChainOperator, Operator):

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import bpy
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from ...core.affine import Rotate
 from ...core.inputs import Floats
 from . import remembered, versions
-from .remembered import plain, put_back_on_error
+from .remembered import ChannelValue, plain, put_back_on_error
 
 
 def locked_channels(bone: bpy.types.PoseBone) -> list[bool]:
@@ -142,7 +141,7 @@ def channels_kept(
                     remembered.set_values([channel])
 
 
-def _animated(ob: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, str, int, Any]]:
+def _animated(ob: bpy.types.Object) -> Iterator[ChannelValue]:
     """Yield the channels (object, path, index, value) that an object's F-Curves animate, as they are now.
 
     Except chains' settings, whose update functions would run when they are set.

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.inputs import Floats
+from ...core.roots.crossing import crossing
 from .versions import plays
 
 Singles: TypeAlias = NDArray[np.float32]
@@ -48,6 +49,8 @@ _FLAT = np.finfo(np.float32).eps
 # Fewer times than this are asked for one by one; many curves or times are worked out part by part, for the
 # memory.
 _FEW, _PART = 32, 1 << 16
+# Steps to the place at which a segment is cut: ten are usual.
+_CHORDS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,3 +309,23 @@ def _square_roots(c: Floats, b: Floats, a: Floats) -> tuple[Floats, Floats]:
     return np.where(straight, -c / b, (-b - root) / (2.0 * a)), np.where(
         straight, np.nan, (root - b) / (2.0 * a)
     )
+
+
+def cut_at(corners: Floats, time: float) -> tuple[Floats, Floats]:
+    """Return the corners (4, 2) of both parts of a Bezier segment cut at a time, as Blender plays it."""
+    corners = corners.copy()
+    gap = corners[3, 0] - corners[0, 0]
+    for handle, end in ((1, 0), (2, 3)):
+        length = abs(corners[handle, 0] - corners[end, 0])
+        if length > gap:  # Blender shortens each that is longer than the segment
+            corners[handle] = corners[end] + (corners[handle] - corners[end]) * gap / length
+    part = crossing(lambda u: float(_parts(corners, u)[0][3, 0]) - time, 0.0, _CHORDS)
+    return _parts(corners, part)
+
+
+def _parts(corners: Floats, u: float) -> tuple[Floats, Floats]:
+    """Return the corners (4, 2) of a Bezier segment's parts before and after u, 0..1, by de Casteljau."""
+    rows = [corners]
+    while len(rows[-1]) > 1:
+        rows.append((1.0 - u) * rows[-1][:-1] + u * rows[-1][1:])
+    return np.array([row[0] for row in rows]), np.array([row[-1] for row in rows[::-1]])

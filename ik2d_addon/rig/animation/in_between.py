@@ -11,6 +11,7 @@ import numpy as np
 from ...core.inputs import Floats
 from . import versions
 from .fcurves import BEZIER, LINEAR, Reader, Times, column
+from .value_keys import existing_drivers
 
 # Channels that turn or scale what they are of; those that place it; and those that go along a path.
 _TURNS = re.compile(r"(?:^|\.)(?:delta_)?(?:rotation_(?:euler|quaternion|axis_angle)|scale)$")
@@ -58,8 +59,7 @@ def moves_unseen(block: bpy.types.ID) -> bool:
 
 def is_amplified(block: bpy.types.ID) -> bool:
     """Return whether drivers of a data block read motion, which they may enlarge."""
-    animation = getattr(block, "animation_data", None)
-    return animation is not None and any(not (curve.mute or _is_still(curve)) for curve in animation.drivers)
+    return any(not (curve.mute or _is_still(curve)) for curve in existing_drivers(block))
 
 
 def motions(

@@ -13,6 +13,7 @@ from . import actions as made
 from . import nla, versions
 from .actions import KnownChannels
 from .bone_channels import ROTATIONS, BoneChannels, BoneRotation, rotation_property
+from .value_keys import acting_driver, existing_drivers
 
 
 @dataclass(frozen=True)
@@ -152,12 +153,11 @@ def curves_of(
 
 def drivers_of(armature: bpy.types.Object, rotation: BoneRotation) -> list[bpy.types.FCurve]:
     """Return the drivers of a bone's channels that are not muted."""
-    animation = armature.animation_data
-    if animation is None or not len(animation.drivers):
+    if not len(existing_drivers(armature)):
         return []
     path = path_of(armature, rotation)
-    found = (animation.drivers.find(path, index=index) for index in _written(rotation))
-    return [curve for curve in found if curve is not None and not curve.mute]
+    drivers = (acting_driver(armature, path, index) for index in _written(rotation))
+    return [driver for driver in drivers if driver is not None]
 
 
 def notes_before(armature: bpy.types.Object, bones: Iterable[str], frames: Sequence[float]) -> list[str]:
@@ -240,7 +240,7 @@ def _silenced(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> 
     changed = [rotation for rotation in rotations if rotation.mode]
     if not changed:
         return
-    keyed = {curve.data_path for curve in versions.existing_fcurves(armature)} | nla.strip_paths(armature)
+    keyed = nla.keyed_paths(armature)
     for rotation in changed:
         bone = armature.pose.bones[rotation.bone]
         old = [bone.path_from_id(name) for name in ROTATIONS if name != rotation.property]

@@ -12,6 +12,11 @@ from . import versions
 _NAMED = 3
 
 
+def keyed_paths(ob: bpy.types.Object) -> set[str]:
+    """Return the paths of an object's F-Curves, in its own action and in NLA strips."""
+    return {curve.data_path for curve in versions.existing_fcurves(ob)} | strip_paths(ob)
+
+
 def strip_paths(armature: bpy.types.Object) -> set[str]:
     """Return the data paths that the NLA strips of an object animate."""
     animation = armature.animation_data

@@ -9,6 +9,9 @@ import bpy
 
 # Owners, the names of their properties, and the values of these.
 Remembered: TypeAlias = list[tuple[Any, str, Any]]
+# A channel: its object, path and index; and one with its value.
+Channel: TypeAlias = tuple[bpy.types.ID, str, int]
+ChannelValue: TypeAlias = tuple[bpy.types.ID, str, int, Any]
 
 
 def remembered(properties: Iterable[tuple[Any, str]]) -> Remembered:
@@ -33,13 +36,28 @@ def put_back_on_error(properties: Iterable[tuple[Any, str]]) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def put_back_after(properties: Iterable[tuple[Any, str]]) -> Iterator[None]:
+    """Put properties back as they are now after what is done inside."""
+    before = remembered(properties)
+    try:
+        yield
+    finally:
+        put_back(before)
+
+
 def value_of(ob: bpy.types.ID, path: str, index: int = 0) -> Any:
     """Return the value of a channel of an object: one number, or a choice."""
     found = ob.path_resolve(path)
     return found if isinstance(found, (str, float, int)) else found[index]
 
 
-def set_values(channels: Iterable[tuple[bpy.types.ID, str, int, Any]]) -> None:
+def values_now(channels: Iterable[Channel]) -> list[ChannelValue]:
+    """Return channels with the values that they have now, for `set_values` to put back."""
+    return [(ob, path, index, value_of(ob, path, index)) for ob, path, index in channels]
+
+
+def set_values(channels: Iterable[ChannelValue]) -> None:
     """Set channels (object, path, index, value), or all of a property where the value is a tuple."""
     for ob, path, index, value in channels:
         if path.startswith("["):

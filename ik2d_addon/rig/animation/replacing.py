@@ -24,7 +24,7 @@ SAME_FRAME = 1e-2
 _PRICE = 16
 _SIDES = ("handle_left", "handle_right")
 # The place of an F-Curve: that of its channels, its path and its index.
-Channel = tuple[versions.Place, str, int]
+CurvePlace = tuple[versions.Place, str, int]
 
 
 def replace_keys(
@@ -64,7 +64,7 @@ def put_keys_back(place: versions.Place, path: str, index: int, columns: Columns
         fill(curve, columns, exact=True)
 
 
-def change_in_place(curve: bpy.types.FCurve, new: Columns, channel: Channel, undo: ExitStack) -> bool:
+def change_in_place(curve: bpy.types.FCurve, new: Columns, channel: CurvePlace, undo: ExitStack) -> bool:
     """Give some keys of an F-Curve new values, where it has keys at exactly the new ones' times.
 
     channel: where the curve is found again. Closing `undo` puts them back. Returns False, with nothing
@@ -146,7 +146,7 @@ def _write(curve: bpy.types.FCurve, rows: range, fields: Sequence[Mapping[str, A
 
 
 def _put_back(
-    channel: Channel, rows: range, before: Sequence[Mapping[str, Any]], handles: Mapping[str, Singles]
+    channel: CurvePlace, rows: range, before: Sequence[Mapping[str, Any]], handles: Mapping[str, Singles]
 ) -> None:
     """Give an F-Curve's keys their former fields, where it still has as many."""
     curve = versions.curve_at(*channel)

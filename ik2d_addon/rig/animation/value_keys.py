@@ -13,7 +13,7 @@ from ...core.words import refusal, say
 from . import actions, nla, versions
 from .kept.keeping import Keeping, Replaced
 from .key_columns import BEZIER, BY_HAND, CONSTANT, Columns, new_keys
-from .remembered import set_values, value_of
+from .remembered import Channel, set_values, values_now
 from .replacing import replace_keys
 from .times import animation_times, strip_times
 
@@ -33,6 +33,11 @@ class ValueKeys:
     handles: Floats | None = None
 
     @property
+    def channel(self) -> Channel:
+        """The channel that they are of."""
+        return self.owner, self.path, self.index
+
+    @property
     def name(self) -> str:
         """The channel's name in messages."""
         return say("'{owner}': channel {channel}", owner=self.owner.name, channel=self.path)
@@ -42,6 +47,17 @@ def curve_of(owner: bpy.types.Object, path: str, index: int = 0) -> bpy.types.FC
     """Return the F-Curve that the owner's own action has for a channel."""
     holder = versions.existing_channels(owner)
     return holder.fcurves.find(path, index=index) if holder is not None else None
+
+
+def existing_drivers(block: bpy.types.ID) -> Sequence[bpy.types.FCurve]:
+    """Return the drivers of a data block; none where it cannot have any."""
+    animation = getattr(block, "animation_data", None)
+    return animation.drivers if animation is not None else ()
+
+
+def driven_paths(block: bpy.types.ID) -> set[str]:
+    """Return the paths of a data block's properties that drivers set, muted ones aside."""
+    return {driver.data_path for driver in existing_drivers(block) if not driver.mute}
 
 
 def driver_of(owner: bpy.types.Object, path: str, index: int = 0) -> bpy.types.FCurve | None:
@@ -81,9 +97,9 @@ def check_values(channels: Sequence[ValueKeys]) -> list[str]:
     """
     found: dict[str, None] = {}
     for one in channels:
-        if acting_driver(one.owner, one.path, one.index) is not None:
+        if acting_driver(*one.channel) is not None:
             raise refusal("{one} has a driver, which overrides keys; remove it first", one=one.name)
-        curve = curve_of(one.owner, one.path, one.index)
+        curve = curve_of(*one.channel)
         holder = versions.existing_channels(one.owner)
         group = curve.group if curve is not None else actions.group_for(holder, one.group)
         if (curve is not None and curve.lock) or (group is not None and group.lock):
@@ -143,8 +159,7 @@ def values_previewed(scene: bpy.types.Scene, channels: Sequence[ValueKeys]) -> I
 
 
 def _remember_values(channels: Sequence[ValueKeys], undo: ExitStack) -> None:
-    before = [(one.owner, one.path, one.index) for one in channels]
-    undo.callback(set_values, [(*place, value_of(*place)) for place in before])
+    undo.callback(set_values, values_now(one.channel for one in channels))
 
 
 def _new_keys(scene: bpy.types.Scene, one: ValueKeys, undo: ExitStack) -> tuple[bpy.types.FCurve, Columns]:

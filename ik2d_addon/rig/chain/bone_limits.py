@@ -8,6 +8,7 @@ import bpy
 
 from ...core import Plane
 from ...core.inputs import Floats
+from .dependencies import acts_now
 from .joints import ALIGNED, normal_in_bone, own_axis, turning_axis
 
 Range = tuple[float, float]  # radians about the plane's normal, relative to rest; of slides a length
@@ -86,7 +87,7 @@ def _along(bone: bpy.types.PoseBone, direction: Floats, base: Floats) -> Range:
 
 def _active(bone: bpy.types.PoseBone, kind: str, local: bool = True) -> list[bpy.types.Constraint]:
     """Return a bone's acting constraints of one kind, on its own channels (local) or in another space."""
-    acting = (one for one in bone.constraints if one.type == kind and not one.mute and one.influence > 0.0)
+    acting = (one for one in bone.constraints if one.type == kind and acts_now(one))
     return [one for one in acting if (one.owner_space == 'LOCAL') == local]
 
 

@@ -8,6 +8,8 @@ from operator import itemgetter
 
 import bpy
 
+from ..animation.value_keys import existing_drivers
+
 # A data block with "" for all of it, or an armature object with one of its bones.
 Node = tuple[bpy.types.ID, str]
 # Paths to what moves a bone; its custom properties move nothing by themselves.
@@ -112,14 +114,18 @@ class _Drivers:
     def of(cls, block: bpy.types.ID) -> "_Drivers":
         """Read a data block's drivers."""
         drivers = cls({}, {})
-        animation = getattr(block, "animation_data", None)
-        for place, curve in enumerate(animation.drivers if animation else ()):
+        for place, curve in enumerate(existing_drivers(block)):
             path = curve.data_path
             drivers.by_path.setdefault(path, []).append((place, curve))
             found = _BONE.match(path)
             if found or not path.startswith("pose.bones["):
                 drivers.by_owner.setdefault(found[1] if found else "", []).append(curve)
         return drivers
+
+
+def acts_now(constraint: bpy.types.Constraint) -> bool:
+    """Return whether a constraint is not muted and has influence now."""
+    return not constraint.mute and bool(constraint.influence > 0.0)
 
 
 def influences(node: Node) -> Iterator[Node]:
@@ -203,8 +209,7 @@ def _named_by_constraints(constraints: bpy.types.bpy_prop_collection) -> Iterato
 
 
 def _named_by_drivers(block: bpy.types.ID) -> Iterator[bpy.types.ID]:
-    animation = getattr(block, "animation_data", None)
-    for curve in animation.drivers if animation else ():
+    for curve in existing_drivers(block):
         for variable in curve.driver.variables:
             for target in variable.targets:
                 if not isinstance(target.id, bpy.types.Scene):

@@ -14,6 +14,8 @@ import bpy
 
 from ...core.swing import POLE
 from ..animation.fcurves import column
+from ..animation.value_keys import existing_drivers
+from ..rest import rest_bone
 from .dependencies import Node, parents, walk
 from .foot.foot import FOOT_NAMES, ground_of
 from .renames import bones_of
@@ -44,7 +46,7 @@ def fingerprint(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> t
         [tuple(_rest_of(bone)) for bone in bones],
         settings_of(chain.foot, _EACH_FRAME),
         list(_hands(armature, chain, bones[-1]) if bones and has_own_rotation(chain) else ()),
-        _target_rest(chain) if chain.tip_rotation == 'TARGET' else None,
+        _target_rest(chain.target, chain.subtarget) if chain.tip_rotation == 'TARGET' else None,
         [(*node, *_moved_by(*node)) for node in followed_by(chain)],
     )
 
@@ -117,10 +119,9 @@ def rest_fingerprint(
 
     Armature data with drivers or keys counts as updated on each frame: this tells whether it was edited.
     """
-    aim = target.data.bones.get(subtarget) if subtarget and target.type == 'ARMATURE' else None
     above, children = bones[0].bone.parent, bones[-1].bone.children
     found = [list(_data_of(bone)) for bone in (*(bone.bone for bone in bones), *children)]
-    return [above and above.name, found, aim and aim.matrix_local.copy().freeze()]
+    return [above and above.name, found, _target_rest(target, subtarget)]
 
 
 def _data_of(bone: bpy.types.Bone) -> Iterator[Any]:
@@ -151,16 +152,14 @@ def _hands(
         yield (*_rest_of(bone), *_of_constraints(bone))
         yield [constraint.influence > 0.0 for constraint in bone.constraints]
     yield [(other.enabled, other.tip, other.bone_count) for other in armature.ik2d.chains]
-    yield _target_rest(chain)
-    yield len(armature.animation_data.drivers) if armature.animation_data else 0
+    yield _target_rest(chain.target, chain.subtarget)
+    yield len(existing_drivers(armature))
 
 
-def _target_rest(chain: bpy.types.PropertyGroup) -> Any:
-    """Return the rest matrix of a chain's target bone; None for an object."""
-    if not (chain.subtarget and chain.target and chain.target.type == 'ARMATURE'):
-        return None
-    aim = chain.target.data.bones.get(chain.subtarget)
-    return aim and aim.matrix_local.copy().freeze()
+def _target_rest(target: bpy.types.Object | None, subtarget: str) -> Any:
+    """Return the rest matrix of a target bone; None for an object."""
+    bone = rest_bone(target, subtarget)
+    return bone and bone.matrix_local.copy().freeze()
 
 
 def _moved_by(target: bpy.types.Object | None, subtarget: str) -> Iterator[Any]:
@@ -169,7 +168,7 @@ def _moved_by(target: bpy.types.Object | None, subtarget: str) -> Iterator[Any]:
         yield ob.is_missing, ob.parent_type, ob.parent_bone, bool(ob.users_scene)
         for holder in (ob, *bones):
             yield holder.name, *_of_constraints(holder)
-        yield [curve.data_path for curve in ob.animation_data.drivers] if ob.animation_data else ()
+        yield [driver.data_path for driver in existing_drivers(ob)]
 
 
 def _of_constraints(holder: bpy.types.Object | bpy.types.PoseBone) -> Iterator[Any]:

@@ -10,11 +10,14 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...core.affine import crossed
+from ...core.affine import orientations
 from ...core.inputs import Floats
 from ...core.words import noted, say
 from ..animation import versions
 from ..animation.remembered import put_back_on_error
+from ..animation.value_keys import driven_paths
+from ..rest import rest_axes, rest_bone
+from .dependencies import acts_now
 from .foot.bones import FOOT, foot_bones
 from .foot.foot import Foot
 from .native_state import is_own_empty
@@ -104,7 +107,7 @@ def _why_left(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> st
     for constraint in bone.constraints:
         if constraint.type == 'COPY_TRANSFORMS' and is_own_empty(constraint.target):
             continue  # of this chain on drivers
-        if constraint.enabled and not constraint.mute and constraint.influence > 0.0:
+        if constraint.enabled and acts_now(constraint):
             return say(
                 "its constraint '{constraint}' turns it; mute that, or set {off}",
                 constraint=constraint.name,
@@ -122,37 +125,10 @@ def _why_left(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> st
 
 
 def _is_driven(bone: bpy.types.PoseBone) -> bool:
-    animation = bone.id_data.animation_data
-    paths = {bone.path_from_id(name) for name in REST}
-    drivers = animation.drivers if animation else ()
-    return any(curve.data_path in paths and not curve.mute for curve in drivers)
+    return not driven_paths(bone.id_data).isdisjoint(map(bone.path_from_id, REST))
 
 
 # --- The target where it is not turned ---------------------------------------
-
-
-def orientations(matrices: Floats) -> Floats:
-    """Return the orthonormal axes (.., 3, 3) of linear maps (.., 3, 3), however these are scaled.
-
-    Y is the map's own; X is as near to it as can be; a mirrored map stays mirrored.
-    """
-    y = _unit(matrices[..., 1])
-    x = matrices[..., 0]
-    x = _unit(x - (x * y).sum(axis=-1, keepdims=True) * y)
-    z = crossed(x, y)
-    mirrors = (z * matrices[..., 2]).sum(axis=-1, keepdims=True) < 0.0
-    found: Floats = np.stack((x, y, np.where(mirrors, -z, z)), axis=-1)
-    return found
-
-
-def rest_axes(bone: bpy.types.PoseBone) -> Floats:
-    """Return the orthonormal axes (3, 3) of a bone at rest, in pose space."""
-    return _orientation(bone.bone.matrix_local)
-
-
-def _unit(vectors: Floats) -> Floats:
-    unit: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), np.finfo(float).tiny)
-    return unit
 
 
 def note_offset(settings: bpy.types.PropertyGroup) -> None:
@@ -166,23 +142,21 @@ def note_offset(settings: bpy.types.PropertyGroup) -> None:
 
 def note_turned_offset(settings: bpy.types.PropertyGroup, turned: Floats) -> None:
     """Store the offset by which the hands are turned by `turned` (3, 3), in pose space, from rest now."""
-    target, bone = settings.target, _target_bone(settings)
+    target, bone = settings.target, rest_bone(settings.target, settings.subtarget)
     if target is None:
         return
     shown = target.matrix_world
     if bone is not None:
         shown = shown @ target.pose.bones[settings.subtarget].matrix
     found = _orientation(shown).T @ _orientation(settings.id_data.matrix_world) @ turned
-    settings.hand_offset = (
-        (found if bone is None else _orientation(bone.matrix_local) @ found).ravel().tolist()
-    )
+    settings.hand_offset = (found if bone is None else rest_axes(bone) @ found).ravel().tolist()
 
 
 def _offset(settings: bpy.types.PropertyGroup) -> Floats:
     """Return the stored offset (3, 3); for a target bone without its rest orientation."""
     noted = _sound(settings.hand_offset)
-    bone = _target_bone(settings)
-    return noted if bone is None else _orientation(bone.matrix_local).T @ noted
+    bone = rest_bone(settings.target, settings.subtarget)
+    return noted if bone is None else rest_axes(bone).T @ noted
 
 
 def _sound(stored: Sequence[float]) -> Floats:
@@ -190,12 +164,6 @@ def _sound(stored: Sequence[float]) -> Floats:
     noted = np.array(stored, np.float64).reshape(3, 3)
     sound = np.isfinite(noted).all() and abs(abs(np.linalg.det(noted)) - 1.0) <= _DAMAGED
     return noted if sound else np.eye(3)
-
-
-def _target_bone(settings: bpy.types.PropertyGroup) -> bpy.types.Bone | None:
-    """Return the bone that a chain's target is; None for an object."""
-    target, name = settings.target, settings.subtarget
-    return target.data.bones.get(name) if name and target and target.type == 'ARMATURE' else None
 
 
 def _orientation(matrix: Matrix) -> Floats:

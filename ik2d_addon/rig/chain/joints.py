@@ -19,7 +19,7 @@ from ...core.words import noted, refusal, say
 from ..animation.bone_channels import locked_channels, rotation_property
 from ..animation.fcurves import column
 from ..animation.value_keys import curve_of
-from .hands import orientations
+from ..rest import rest_axes, rest_bone, rest_matrix
 
 # A locked channel counts as at rest below this (radians, or a part of a quaternion).
 _AT_REST = 1e-4
@@ -193,7 +193,7 @@ def normal_in_bone(plane: Plane, bone: bpy.types.PoseBone) -> Floats:
 
     With a rest matrix B that is not quite orthonormal, B^T n keeps the bone in the plane.
     """
-    axis: Floats = normals_in(plane, np.array(bone.bone.matrix_local, np.float64))
+    axis: Floats = normals_in(plane, rest_matrix(bone.bone))
     return axis
 
 
@@ -240,10 +240,9 @@ def read_tip_angle(
         return None
     _refuse_angle(settings, bone_count, slides, askew)
     follow = settings.tip_rotation == _FOLLOWING
-    target, bone = settings.target, settings.tip if own_tip else settings.subtarget
-    armature = settings.id_data if own_tip else target
-    rest = armature.data.bones.get(bone) if bone and armature and armature.type == 'ARMATURE' else None
-    axes = np.eye(3) if rest is None else orientations(np.array(rest.matrix_local, np.float64)[:3, :3])
+    followed = (settings.id_data, settings.tip) if own_tip else (settings.target, settings.subtarget)
+    bone = rest_bone(*followed)
+    axes = np.eye(3) if bone is None else rest_axes(bone)
     offset = 0.0 if own_tip and follow else float(settings.tip_angle_offset)
     return TipAngle(follow, axes, offset, bool(settings.tip_angle_first))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 
+from ..animation.value_keys import existing_drivers
 from .foot.foot import FOOT_NAMES
 from .renames import bones_of
 
@@ -107,8 +108,7 @@ def constraints_of(
 
 def _drivers_of(armature: bpy.types.Object) -> dict[str, bpy.types.FCurve]:
     """Return the drivers of an armature by their paths: to find each by itself takes their number squared."""
-    curves = armature.animation_data.drivers if armature.animation_data else ()
-    return {curve.data_path: curve for curve in curves if curve.array_index == 0}
+    return {curve.data_path: curve for curve in existing_drivers(armature) if curve.array_index == 0}
 
 
 def _is_of(

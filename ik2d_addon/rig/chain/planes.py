@@ -20,6 +20,7 @@ from ...core.swing import ARC, POLE, SWING, Swing
 from ...core.swing.swing import units
 from ...core.words import noted, refusal, say
 from ..animation.bone_channels import locked_channels
+from ..rest import rest_matrix
 from .joints import HINGE, hinge_axis, is_held
 
 _AXES = {'X': (1.0, 0.0, 0.0), 'Y': (0.0, 1.0, 0.0), 'Z': (0.0, 0.0, 1.0)}
@@ -101,7 +102,7 @@ def _automatic(bones: list[bpy.types.PoseBone], joints: Floats) -> tuple[Plane, 
             return Plane.turning_about(joints, _common(axes)), HINGES
     if bend is not None:
         return bend, BEND
-    x, _, z = (np.array(axis, np.float64) for axis in bones[0].bone.matrix_local.to_3x3().col)
+    x, _, z = rest_matrix(bones[0].bone)[:3, :3].T
     if np.linalg.norm(np.cross(x, line_of(joints))) > _CLEARLY_ASIDE:
         return Plane.fit(joints, straight_normal=x), FIRST_X
     return Plane.fit(joints, straight_normal=z), FIRST_Z
@@ -136,8 +137,7 @@ def pole_side(first: bpy.types.PoseBone, angle: float) -> Floats:
 
     As Blender's IK has it: of the first bone's X axis, turned about the bone.
     """
-    axes = np.array(first.bone.matrix_local.to_3x3(), np.float64)
-    side: Floats = axes @ (np.cos(angle), 0.0, np.sin(angle))
+    side: Floats = rest_matrix(first.bone)[:3, :3] @ (np.cos(angle), 0.0, np.sin(angle))
     return side
 
 
@@ -226,7 +226,7 @@ def _hinges(bones: Sequence[bpy.types.PoseBone], joints: Floats) -> list[Floats]
         index = hinge_axis(bone)
         if index is None:
             continue
-        axis = np.array(bone.bone.matrix_local.col[index].xyz, np.float64)
+        axis = rest_matrix(bone.bone)[:3, index]
         axis /= np.linalg.norm(axis)
         if np.linalg.norm(np.cross(axis, joints[-1] - joint)) > _LEVER * np.ptp(joints, axis=0).max():
             found.append(axis)

@@ -13,9 +13,11 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
+from ...core.affine import rotations_about
 from ...core.inputs import Floats
 from ...core.words import refusal, say
 from ..animation.value_keys import acting_driver
+from ..rest import rest_matrix
 
 # Parts of a direction below this are rounding of 32-bit rest matrices.
 _NOISE = 1e-5
@@ -95,11 +97,10 @@ class Slides:
 
     def _turned(self, turns: Floats) -> Floats:
         """Return the direction (frames, 3) of the last bone's slide, turned about its axis."""
-        own, axis = self.directions[-1], self.axis
+        direction = self.directions[-1]
         if self.still:
-            return np.tile(own, (len(turns), 1))
-        cosines, sines = np.cos(turns)[:, None], np.sin(turns)[:, None]
-        turned: Floats = own * cosines + np.cross(axis, own) * sines + axis * (axis @ own) * (1.0 - cosines)
+            return np.tile(direction, (len(turns), 1))
+        turned: Floats = rotations_about(self.axis, turns) @ direction
         return turned
 
 
@@ -183,7 +184,7 @@ def slide_directions(bones: Sequence[bpy.types.PoseBone], fixed: bool = False) -
     if fixed:
         directions[-1] = bones[-1].matrix_basis.to_quaternion() @ Vector(_ALONG)
     for i, (above, own) in enumerate(pairwise(bones)):
-        rests = [np.array(bone.bone.matrix_local.to_3x3(), np.float64) for bone in (above, own)]
+        rests = [rest_matrix(bone.bone)[:3, :3] for bone in (above, own)]
         directions[i] = np.linalg.solve(rests[1], rests[0] @ _ALONG)
     directions[np.abs(directions) <= _NOISE] = 0.0
     return directions

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 import bpy
 import numpy as np
 
-from ...core.affine import inverse, one_or_all
+from ...core.affine import inverse, one_or_all, rotations_about
 from ...core.inputs import Floats
 from ..chain.chain import RigChain
-from ..chain.hands import orientations
+from ..rest import rest_axes, rest_matrix
 from ..scene.carried import posed_by_blender
 from ..scene.samples import ChainSamples
 
@@ -37,8 +37,8 @@ def posed(bone: bpy.types.PoseBone, parent: Floats | None, bases: Floats) -> Flo
     if not takes_all(bone, bases[:, :3, 3]):
         return posed_by_blender(bone, parent, bases)
     if parent is None:
-        return rest_matrix(bone) @ bases
-    return parent @ (inverse(rest_matrix(bone.parent)) @ rest_matrix(bone)) @ bases
+        return rest_matrix(bone.bone) @ bases
+    return parent @ (inverse(rest_matrix(bone.parent.bone)) @ rest_matrix(bone.bone)) @ bases
 
 
 def rotations_of(rig: RigChain, turns: Floats, swings: Floats | None = None) -> list[Floats]:
@@ -66,14 +66,14 @@ def carried_by_swings(rig: RigChain, swings: Floats) -> Floats:
     swings: (frames, 3, 3) in rest space. They differ from these by as much as 32 bits leave the bone's rest
     matrix from orthonormal.
     """
-    rest = rest_matrix(rig.pose_bones[0])[:3, :3]
+    rest = rest_matrix(rig.pose_bones[0].bone)[:3, :3]
     found: Floats = rest @ _own_swings(rig, swings) @ np.linalg.inv(rest)
     return found
 
 
 def _own_swings(rig: RigChain, swings: Floats) -> Floats:
     """Return swings (frames, 3, 3) of rest space as rotations in the first bone's own space."""
-    rest = orientations(rest_matrix(rig.pose_bones[0])[:3, :3])
+    rest = rest_axes(rig.pose_bones[0].bone)
     found: Floats = rest.T @ swings @ rest
     return found
 
@@ -83,14 +83,6 @@ def transforms(rotation: Floats) -> Floats:
     turned = np.zeros((*rotation.shape[:-2], 4, 4))
     turned[..., :3, :3], turned[..., 3, 3] = rotation, 1.0
     return turned
-
-
-def rotations_about(axis: Floats, turns: Floats) -> Floats:
-    """Return the matrices (frames, 3, 3) of turns (frames,) about a unit axis (3,)."""
-    cross = np.cross(np.eye(3), axis)  # (3, 3): cross @ v is axis x v
-    sines, cosines = np.sin(turns)[:, None, None], np.cos(turns)[:, None, None]
-    rotations: Floats = np.eye(3) + sines * cross + (1.0 - cosines) * (cross @ cross)
-    return rotations
 
 
 def takes_all(bone: bpy.types.PoseBone, location: Floats) -> bool:
@@ -129,8 +121,3 @@ def own_transforms(rig: RigChain, bones: Sequence[bpy.types.PoseBone], bases: Fl
             turned = ((usual[i] if steady[i] else scales[:, i]) * signs[i])[..., None, :] * np.eye(3)
         owns.append(transforms(turned))
     return owns
-
-
-def rest_matrix(bone: bpy.types.PoseBone) -> Floats:
-    """Return a bone's matrix (4, 4) in rest space."""
-    return np.array(bone.bone.matrix_local, np.float64)

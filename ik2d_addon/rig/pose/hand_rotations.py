@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ...core import IK2DError
+from ...core.affine import orientations
 from ...core.inputs import Floats
 from ...core.words import refusal, say
 from ..animation import keys, versions
@@ -19,7 +20,8 @@ from ..animation.kept.giving_back import by_hand_alone
 from ..animation.replacing import SAME_FRAME
 from ..animation.times import animation_times, strip_times
 from ..chain.chain import RigChain, read_chain
-from ..chain.hands import KEPT, REST, Hands, orientations, posed_hands, rest_axes
+from ..chain.hands import KEPT, REST, Hands, posed_hands
+from ..rest import rest_axes
 from ..scene.feet.goals import control_turns
 from ..scene.live_pause import live_paused
 from ..scene.samples import ChainSamples
@@ -128,7 +130,7 @@ def turn_shown(rig: RigChain, hands: Hands) -> Floats:
     first = rig.armature.pose.bones[hands.bones[0]]
     own = matrices(first.rotation_mode, own_turns_now(bpy.context.scene, rig).values[0])[0]
     shown = orientations(np.array(first.matrix, np.float64)[:3, :3])
-    turned: Floats = shown @ own.T @ rest_axes(first).T
+    turned: Floats = shown @ own.T @ rest_axes(first.bone).T
     return turned
 
 
@@ -146,7 +148,7 @@ def _wanted(
 
     part: of the foot that it is of, if the chain has one.
     """
-    rest = rest_axes(bone)
+    rest = rest_axes(bone.bone)
     if not hands.follow or samples.aims is None:
         return np.broadcast_to(hands.offset @ rest, (len(samples.world), 3, 3))
     turns = control_turns(samples, hands)

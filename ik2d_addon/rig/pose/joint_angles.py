@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ...core.affine import inverse
 from ...core.inputs import Floats, wrapped
 from ..chain.chain import RigChain
+from ..rest import rest_matrix
 from ..scene.samples import ChainSamples
 from .kinematics import rest_to_pose
 
@@ -26,7 +27,7 @@ def angles_from_rest(rig: RigChain, samples: ChainSamples, poses: Iterable[NDArr
     axes = np.array((rig.plane.x, rig.plane.y))
     to_plane = axes @ inverse(rest_to_pose(rig, samples))[:, :3, :3]
     turned = np.empty((len(to_plane), len(rig.bones)))
-    rests = np.array([bone.bone.matrix_local for bone in rig.pose_bones], np.float64)
+    rests = np.array([rest_matrix(bone.bone) for bone in rig.pose_bones])
     from_rest = inverse(rests)[:, :3, :3] @ axes.T  # (n, 3, 2)
     for i, (own, pose) in enumerate(zip(from_rest, poses, strict=True)):
         moved = to_plane @ pose[:, :3, :3] @ own  # (frames, 2, 2)
@@ -36,6 +37,6 @@ def angles_from_rest(rig: RigChain, samples: ChainSamples, poses: Iterable[NDArr
 
 def rest_directions(rig: RigChain) -> Floats:
     """Return the directions (n,) of the bones in rest: radians from the plane's x axis, counterclockwise."""
-    along = np.array([bone.bone.matrix_local.col[1].xyz for bone in rig.pose_bones], np.float64)
+    along = np.array([rest_matrix(bone.bone)[:3, 1] for bone in rig.pose_bones])
     directions: Floats = np.arctan2(along @ rig.plane.y, along @ rig.plane.x)
     return directions

@@ -17,8 +17,8 @@ from ..animation.kept.giving_back import by_hand_alone
 from ..animation.times import animation_times, pace_of, strip_times
 from ..chain.chain import RigChain
 from ..chain.checks.bones import rest_joints
-from ..chain.hands import orientations
 from ..chain.joints import CLOSE, own_axis
+from ..rest import rest_axes
 from ..scene.slide_locations import noted_locations
 
 
@@ -185,7 +185,7 @@ def _turn_without_swing(rig: RigChain, values: Floats, turns: Floats) -> float:
     """
     bone, plane = rig.pose_bones[0], rig.plane
     own = matrices(bone.rotation_mode, values[None])[0]
-    rest = orientations(np.array(bone.bone.matrix_local, np.float64)[:3, :3])
+    rest = rest_axes(bone.bone)
     x, y = np.diff(plane.project(rest_joints(rig.pose_bones)), axis=0).T
     headings = np.cumsum(turns) - turns[0]
     cosines, sines = np.cos(headings), np.sin(headings)

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Plane
-from ...core.affine import Rotate, crossed, inverse, one_or_all, repeated, unrepeated
+from ...core.affine import Rotate, crossed, inverse, one_or_all, repeated, rotations_about, unrepeated
 from ...core.arithmetic import cos_and_sin, summed_up
 from ...core.inputs import Floats, unwrapped, wrapped
 from ..chain.chain import RigChain
 from ..chain.joints import normals_in
 from ..chain.slides import Slides
+from ..rest import rest_matrix
 from ..scene.by_curves import affine
 from ..scene.carried import posed_by_blender
 from ..scene.samples import ChainSamples
@@ -23,8 +24,6 @@ from .bone_matrices import (
     carried_by_swings,
     first_rotations,
     own_transforms,
-    rest_matrix,
-    rotations_about,
     takes_all,
     transforms,
     translation,
@@ -244,7 +243,7 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
         there = repeated(known.to_pose[0], len(samples.bases)) if still else rest_to_pose(rig, samples)
         return replace(known, to_pose=there)
     bones = rig.pose_bones
-    rests = np.array([rest_matrix(bone) for bone in bones])
+    rests = np.array([rest_matrix(bone.bone) for bone in bones])
     carried = inverse(rests[:-1]) @ rests[1:]  # each but the root, in rest in its parent's space
     locations = list(bases[:, :3, 3])
     if bases.ndim == 4:
@@ -290,8 +289,8 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
 
 def _location_axes(bone: bpy.types.PoseBone, root: bool) -> Floats:
     """Return the axes (3, 3) of a bone's location, in its parent's space; of the chain's root in rest."""
-    rest = rest_matrix(bone)
-    axes: Floats = (rest if root else inverse(rest_matrix(bone.parent)) @ rest)[:3, :3]
+    rest = rest_matrix(bone.bone)
+    axes: Floats = (rest if root else inverse(rest_matrix(bone.parent.bone)) @ rest)[:3, :3]
     return axes
 
 
@@ -301,10 +300,10 @@ def rest_to_pose(rig: RigChain, samples: ChainSamples) -> Floats:
     Where the samples have swings, rest space is turned by them about the root.
     """
     root, location = rig.pose_bones[0], one_or_all(samples.bases[:, 0, :3, 3])
-    parent, rest = None if samples.parent is None else one_or_all(samples.parent), rest_matrix(root)
+    parent, rest = None if samples.parent is None else one_or_all(samples.parent), rest_matrix(root.bone)
     if takes_all(root, location):
         moved = translation(root, location @ rest[:3, :3].T)
-        held = moved if parent is None else parent @ (inverse(rest_matrix(root.parent)) @ moved)
+        held = moved if parent is None else parent @ (inverse(rest_matrix(root.parent.bone)) @ moved)
     else:
         held = _held(root, parent, location) @ inverse(rest)
     if samples.carried is not None:

@@ -11,6 +11,7 @@ from ...core import Plane
 from ...core.inputs import Floats
 from ..chain.checks.bones import rest_joints
 from ..chain.planes import bend_of
+from ..rest import rest_matrix
 
 # Sides whose part across the line is smaller than this have no direction: rest poses are 32 bits.
 _ALONG = 1e-6
@@ -26,7 +27,7 @@ def angle_to_side(bones: Sequence[bpy.types.PoseBone], side: Floats) -> float | 
     across = side - (side @ line) * line
     if np.linalg.norm(across) <= _ALONG * np.linalg.norm(side):
         return None
-    axes = np.array(bones[0].bone.matrix_local.to_3x3(), np.float64)
+    axes = rest_matrix(bones[0].bone)[:3, :3]
     normal = np.cross(line, across)
     x, z = axes[:, 0] @ normal, axes[:, 2] @ normal
     angle = np.arctan2(-x, z)

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...core.affine import Frames, inverse, norms, product, turned
+from ...core.affine import Frames, inverse, norms, product, rotations_about, turned
 from ...core.inputs import Floats
 from ...core.swing import eased
-from ...core.swing.swing import spin_steps, turns_about, units
+from ...core.swing.swing import spin_steps, units
 from ..chain.chain import RigChain
-from ..chain.hands import orientations
+from ..rest import rest_axes
 from ..scene.samples import ChainSamples
-from .bone_matrices import carried_by_swings, first_rotations, rotations_about
+from .bone_matrices import carried_by_swings, first_rotations
 from .channels import blended
 from .kinematics import Linkage, read_linkage, rest_to_pose
 
@@ -93,7 +93,7 @@ def blended_swings(
     """
     solved, axis = first_rotations(rig, turns[0], swings), rig.joints.axes[0]
     rotations = blended(first, solved, influence)
-    rest = orientations(np.array(rig.pose_bones[0].bone.matrix_local, np.float64)[:3, :3])
+    rest = rest_axes(rig.pose_bones[0].bone)
     found: Floats = rest @ rotations @ rotations_about(axis, -turns[1]) @ rest.T
     return found
 
@@ -107,12 +107,12 @@ def turned_poles(rig: RigChain, samples: ChainSamples, off: Floats) -> Floats:
     assert rig.swing is not None
     linkage, points, poles = _seen(rig, samples)
     assert poles is not None
-    rest = orientations(np.array(rig.pose_bones[0].bone.matrix_local, np.float64)[:3, :3])
+    rest = rest_axes(rig.pose_bones[0].bone)
     off, line = rest @ off @ rest.T, units(points, rig.swing.along)
     axial = np.stack([off[:, k - 1, k - 2] - off[:, k - 2, k - 1] for k in range(3)], axis=1)
     along = (line * (off @ line[..., None])[..., 0]).sum(axis=1)
     spins = np.arctan2((axial * line).sum(axis=1), np.trace(off, axis1=1, axis2=2) - along)
-    places = (turns_about(line, spins) @ poles[..., None])[..., 0] + rig.plane.origin
+    places = (rotations_about(line, spins) @ poles[..., None])[..., 0] + rig.plane.origin
     to_world = product(samples.world, linkage.to_pose)
     found: Floats = turned(to_world[:, :3, :3], places) + to_world[:, :3, 3]
     return found

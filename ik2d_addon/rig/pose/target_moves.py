@@ -5,6 +5,7 @@ import bpy
 
 from ...core.words import say
 from ..animation.value_keys import acting_driver
+from ..chain.dependencies import acts_now
 
 
 def why_fixed(target: bpy.types.Object, subtarget: str, constrained: bool = False) -> str:
@@ -30,4 +31,4 @@ def why_fixed(target: bpy.types.Object, subtarget: str, constrained: bool = Fals
 
 def acting_constraints(holder: bpy.types.Object | bpy.types.PoseBone) -> list[bpy.types.Constraint]:
     """Return the constraints of an object or a bone that are not muted and have influence now."""
-    return [one for one in holder.constraints if not one.mute and one.influence > 0.0]
+    return [constraint for constraint in holder.constraints if acts_now(constraint)]

@@ -5,10 +5,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ...core.affine import inverse
+from ...core.affine import inverse, orientations
 from ...core.inputs import Floats
 from ..chain.chain import RigChain
-from ..chain.hands import orientations
 from ..scene.samples import ChainSamples
 from .joint_angles import rest_directions
 

@@ -12,7 +12,7 @@ from ...core.words import listed, say
 from ..animation import versions
 from ..animation.fcurves import BEZIER, CONSTANT, LINEAR, column
 from ..animation.times import animation_times
-from ..animation.value_keys import acting_driver, curve_of
+from ..animation.value_keys import acting_driver, curve_of, existing_drivers
 from ..chain.chain import RigChain
 from ..chain.fingerprint import settings_of
 from ..chain.joints import ALIGNED, own_axis
@@ -138,8 +138,7 @@ def is_joint_limit(rig: RigChain, control: OtherControl) -> bool:
 def state_of_controls(armature: bpy.types.Object, names: Sequence[str]) -> list[Any]:
     """Return the state of the constraints and drivers that may move some bones, to see it change."""
     bones = armature.pose.bones
-    animation = armature.animation_data
-    drivers = [(curve.data_path, curve.mute) for curve in animation.drivers] if animation else []
+    drivers = [(curve.data_path, curve.mute) for curve in existing_drivers(armature)]
     own = [(bone, one) for bone in map(bones.get, names) if bone for one in bone.constraints]
     held = [
         (bone.name, one.name, getattr(one, "target", None), settings_of(one, _NOT_EXTENT))

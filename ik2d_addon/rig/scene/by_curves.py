@@ -18,6 +18,7 @@ from ..animation import versions
 from ..animation.bone_channels import matrices, rotation_property
 from ..animation.fcurves import Reader, Singles, Times
 from ..chain.dependencies import Node, parents, walk
+from ..rest import rest_bone
 from .bone_constraints import is_idle
 
 # The channels that an object, or a bone, is placed by.
@@ -159,7 +160,7 @@ def _object_hindrances(ob: bpy.types.Object) -> Iterator[str]:
     if ob.parent_type not in ('OBJECT', 'BONE') or ob.parent.type == 'CURVE':
         yield "has a parent of another kind"
     elif ob.parent_type == 'BONE':
-        bone = ob.parent.data.bones.get(ob.parent_bone) if ob.parent.type == 'ARMATURE' else None
+        bone = rest_bone(ob.parent, ob.parent_bone)
         if bone is None or bone.use_relative_parent:
             yield "is parented to a bone in another way"
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import bpy
 
+from ..animation.value_keys import existing_drivers
 from ..chain.dependencies import influences, walk
 
 # The add-on's own name, wherever this file stands in it; an installed extension's begins with "bl_ext.".
@@ -20,8 +21,7 @@ def doubt(armature: bpy.types.Object, others: Sequence[bpy.types.ID]) -> str:
     for block, _ in walk([(ob, "") for ob in (armature, *others)], influences):
         if isinstance(block, bpy.types.Object) and _simulated(block):
             return f"'{block.name}' is simulated"
-        animation = getattr(block, "animation_data", None)
-        for curve in animation.drivers if animation else ():
+        for curve in existing_drivers(block):
             if _reads_scene(curve.driver):
                 return f"a driver of '{block.name}' may read the scene"
     return ""

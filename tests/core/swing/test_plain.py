@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 
+from ik2d_addon.core.affine import rotations_about
 from ik2d_addon.core.swing import ARC, POLE, SWING, Swing
-from ik2d_addon.core.swing.plain import PlainSwing, about, multiplied, rotated
-from ik2d_addon.core.swing.swing import turns_about
+from ik2d_addon.core.swing.plain import PlainSwing, multiplied, quaternion_about, rotated
 
 RULES = (SWING, POLE, ARC)
 
@@ -58,6 +58,6 @@ def test_no_pole_is_faced_by_a_side_along_the_chain():
 
 def test_a_product_turns_by_the_second_first():
     axis, place = (0.6, 0.0, 0.8), np.array((0.3, -0.2, 0.5))
-    one, other = about(axis, 0.7), about((0.0, 1.0, 0.0), -1.2)
-    by_matrices = turns_about(np.array([axis, (0.0, 1.0, 0.0)]), np.array((0.7, -1.2)))
+    one, other = quaternion_about(axis, 0.7), quaternion_about((0.0, 1.0, 0.0), -1.2)
+    by_matrices = rotations_about(np.array([axis, (0.0, 1.0, 0.0)]), np.array((0.7, -1.2)))
     assert np.allclose(rotated(multiplied(one, other), *place), by_matrices[0] @ by_matrices[1] @ place)

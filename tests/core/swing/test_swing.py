@@ -6,8 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from ik2d_addon.core.affine import rotations_about
 from ik2d_addon.core.swing import ARC, POLE, SWING, Swing
-from ik2d_addon.core.swing.swing import frames, shortest_turns, turns_about, units
+from ik2d_addon.core.swing.swing import frames, shortest_turns, units
 
 RULES = (SWING, POLE, ARC)
 EXACT = 1e-12
@@ -127,7 +128,7 @@ def test_a_turn_in_the_plane_is_found_again_in_the_whole_rotation(rule):
         rotations = swing.rotations(points, 0.0, poles)
         seen = back(rotations, points)
         for turn, swung, goal in zip(rng.uniform(-3.0, 3.0, 30), rotations, seen, strict=True):
-            about = turns_about(swing.normal[None], np.array((turn,)))[0]
+            about = rotations_about(swing.normal[None], np.array((turn,)))[0]
             tip = about.T @ goal  # which this turn brings onto the target
             assert swing.turn_in(swung @ about, tip) == pytest.approx(turn, abs=1e-9)
 
@@ -151,7 +152,7 @@ def test_a_swinging_normal_turns_no_further_than_it_must():
         # To any other plane through the target, at the same height, its normal goes further.
         lines, normals = unit(points), found @ swing.normal
         for spin in (-0.1, 0.01, 1.0, 3.0):
-            others = turns_about(lines, np.full(len(lines), spin)) @ normals[..., None]
+            others = rotations_about(lines, np.full(len(lines), spin)) @ normals[..., None]
             assert (others[..., 0] @ swing.normal < normals @ swing.normal).all()
         # And nothing turns about the normal besides.
         assert np.arccos(np.clip(normals @ swing.normal, -1.0, 1.0)) == pytest.approx(turned, abs=1e-6)
@@ -170,7 +171,7 @@ def test_the_shortest_way_is_the_shortest():
         found, lines = swing.rotations(points, heights), unit(points)
         turned = angles_of(found)
         for spin in (-0.2, 0.05, 2.0):
-            others = turns_about(lines, np.full(len(lines), spin)) @ found
+            others = rotations_about(lines, np.full(len(lines), spin)) @ found
             assert (angles_of(others) > turned).all()
         assert (swing.spins(points, heights) == 0.0).all()
 
@@ -313,9 +314,3 @@ def test_turns_of_nearly_opposite_directions_are_exact(power):
 def test_half_a_turn_is_about_the_spare_axis():
     found = shortest_turns(X[None], -X[None], unit(Z + X))[0]
     assert found == pytest.approx(np.diag((-1.0, -1.0, 1.0)), abs=EXACT)
-
-
-def test_turns_about_axes_are_those_of_the_right_hand():
-    found = turns_about(np.stack((Z, X)), np.radians((90.0, 90.0)))
-    assert found[0] @ X == pytest.approx(Y, abs=EXACT)
-    assert found[1] @ Y == pytest.approx(Z, abs=EXACT)

@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 
+from ik2d_addon.core.affine import rotations_about
 from ik2d_addon.core.swing import SWING, Swing
 from ik2d_addon.core.swing.plain import PlainSwing, rotated
-from ik2d_addon.core.swing.swing import turns_about
 
 
 def a_rotation(random: np.random.Generator) -> np.ndarray:
@@ -28,7 +28,7 @@ def test_with_the_normal_of_a_pose_the_rotation_is_that_pose_but_for_a_turn_in_t
         turn = a_rotation(random)
         swing = a_chain(random, turn)
         tip = np.cos(np.arcsin(height)) * swing.along + height * swing.normal
-        in_plane = turns_about(swing.normal[None], random.uniform(-3.0, 3.0, size=1))[0]
+        in_plane = rotations_about(swing.normal[None], random.uniform(-3.0, 3.0, size=1))[0]
         target = turn @ in_plane @ tip
         (found,) = swing.rotations(target[None], height)
         assert np.abs(found @ swing.normal - turn @ swing.normal).max() < 1e-9
@@ -42,7 +42,7 @@ def test_the_turned_normal_is_as_near_to_the_direction_as_the_target_lets_it():
         swing, target = a_chain(random, a_rotation(random)), random.normal(size=3)
         (found,) = swing.rotations(target[None])
         line = target / np.linalg.norm(target)
-        spun = turns_about(np.tile(line, (360, 1)), np.radians(np.arange(360.0))) @ (found @ swing.normal)
+        spun = rotations_about(np.tile(line, (360, 1)), np.radians(np.arange(360.0))) @ (found @ swing.normal)
         assert swing.upright @ found @ swing.normal >= (spun @ swing.upright).max() - 1e-4
         assert abs(found @ swing.normal @ line) < 1e-9
 

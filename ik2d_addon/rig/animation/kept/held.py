@@ -8,8 +8,9 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core.inputs import Floats
+from ..fcurves import cut_at
 from ..key_columns import ALIGNED, AUTO_CLAMPED, BEZIER, BY_HAND, FREE, Columns, columns_of, fill
+from ..remembered import Channel
 from ..replacing import SAME_FRAME
 from ..times import animation_times, strip_times
 from ..value_keys import curve_of
@@ -21,22 +22,19 @@ _SIDES = ("handle_left", "handle_right")
 # Values and handles that differ by less than this part of their size are the same in 32 bits.
 _SAME = 1e-6
 
-# The owner, path and index of a channel.
-Place = tuple[bpy.types.Object, str, int]
-
 
 @dataclass(frozen=True, eq=False)
 class HeldCurve:
     """An F-Curve as it was before keys were written over a range."""
 
-    place: Place
+    place: Channel
     columns: Columns
     start: float  # of the range, a time of the action
     end: float
     value: float  # at its start
 
 
-def held(scene: bpy.types.Scene, places: Iterable[Place], frames: Sequence[float]) -> list[HeldCurve]:
+def held(scene: bpy.types.Scene, places: Iterable[Channel], frames: Sequence[float]) -> list[HeldCurve]:
     """Return the F-Curves of channels as they are now, to play so outside some frames later."""
     found = []
     for place in dict.fromkeys(places):
@@ -122,7 +120,7 @@ def _join(new: Columns, old: Columns, first: int, one: HeldCurve, exact: NDArray
     else:
         whole = [old[name][row] for name, row in (("co", last), ("handle_right", last))]
         whole += [old[name][last + 1] for name in ("handle_left", "co")]
-        points = _cut(np.array(whole, np.float64), one.start)
+        points, _ = cut_at(np.array(whole, np.float64), one.start)
     row = first - 1
     new["handle_right"][row], new["handle_left"][first] = points[1], points[2]
     _free(new, row, 1)
@@ -132,31 +130,3 @@ def _join(new: Columns, old: Columns, first: int, one: HeldCurve, exact: NDArray
     if new["handle_right_type"][first, 0] in (_AUTO, AUTO_CLAMPED, ALIGNED):
         new["handle_right_type"][first] = FREE
     exact[row], exact[first] = True, True
-
-
-def _cut(points: Floats, time: float) -> Floats:
-    """Return the points (4, 2) of the part of a cubic, as Blender plays it, from its start to a time."""
-    gap = points[3, 0] - points[0, 0]
-    # Blender shortens a handle that is longer than its gap.
-    ahead, back = (
-        arm * min(1.0, gap / max(abs(arm[0]), np.finfo(float).tiny))
-        for arm in (points[1] - points[0], points[3] - points[2])
-    )
-    start, one, two, end = points[0], points[0] + ahead, points[3] - back, points[3]
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        part = 0.5 * (low + high)
-        place = _halves(start, one, two, end, part)[3, 0]
-        low, high = (part, high) if place < time else (low, part)
-    return _halves(start, one, two, end, 0.5 * (low + high))
-
-
-def _halves(start: Floats, one: Floats, two: Floats, end: Floats, part: float) -> Floats:
-    """Return the points of the first part of a cubic, by de Casteljau."""
-
-    def between(a: Floats, b: Floats) -> Floats:
-        return a + part * (b - a)
-
-    a, b, c = between(start, one), between(one, two), between(two, end)
-    d, e = between(a, b), between(b, c)
-    return np.array((start, a, d, between(d, e)))

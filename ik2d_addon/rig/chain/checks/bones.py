@@ -6,6 +6,7 @@ import numpy as np
 
 from ....core.inputs import Floats
 from ....core.words import refusal, say
+from ...rest import rest_matrix, rest_tail
 
 # A bone whose head is this near to its parent's tail, as a part of its length, goes on from there.
 _JOINED = 1e-3
@@ -81,10 +82,8 @@ def rest_joints(bones: list[bpy.types.PoseBone]) -> Floats:
     Joint to joint, so that a child off its parent's tail counts where it is. By the rest matrices, as in
     the pose: `head_local` and `tail_local` are up to 1e-5 off these.
     """
-    rest = np.array([bone.bone.matrix_local for bone in bones], np.float64)
-    tail = rest[-1] @ (0.0, bones[-1].bone.length, 0.0, 1.0)
-    joints: Floats = np.vstack((rest[:, :3, 3], tail[:3]))
-    return joints
+    heads = [rest_matrix(bone.bone)[:3, 3] for bone in bones]
+    return np.array([*heads, rest_tail(bones[-1].bone)])
 
 
 def is_joined(bone: bpy.types.Bone) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from ....core.inputs import LARGEST_ANGLE
 from ....core.swing import SWING
 from ....core.words import noted, refusal, say
+from ...rest import rest_matrix
 from ..fingerprint import settings_of
 from ..renames import Settings
 
@@ -76,7 +77,7 @@ def refuse_broken_rest(name: str, bones: Sequence[Any]) -> None:
     """Raise IK2DError for a bone whose rest matrix is not a finite rotation: only in a damaged file."""
     above = bones[0].parent
     looked_at = [*bones, above] if above else bones
-    rests = np.array([bone.bone.matrix_local for bone in looked_at], np.float64)
+    rests = np.array([rest_matrix(bone.bone) for bone in looked_at])
     good = np.isfinite(rests).all(axis=(1, 2))
     turns = rests[good, :3, :3]
     good[good] = np.abs(turns @ turns.swapaxes(1, 2) - np.eye(3)).max(axis=(1, 2)) <= _NO_ROTATION

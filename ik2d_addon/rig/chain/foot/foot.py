@@ -10,6 +10,7 @@ from ....core import Plane
 from ....core.foot import FootAxes, FootShape
 from ....core.inputs import Floats
 from ....core.words import refusal
+from ...rest import rest_matrix, rest_tail
 from ..dependencies import Node
 
 # A foot whose sole is as near to the plane's normal as this sine of its angle to the plane cannot roll in it.
@@ -36,7 +37,7 @@ class Foot(FootAxes):
     def is_toe(self, bone: bpy.types.PoseBone) -> bool:
         """Return whether a bone is a toe, by the place of its head."""
         shape = self.shape
-        head = np.array(bone.bone.matrix_local, np.float64)[:3, 3] - self.ankle
+        head = rest_matrix(bone.bone)[:3, 3] - self.ankle
         return bool(head @ self.ahead >= shape.ball[0] - NEAR_BALL * (shape.tip[0] - shape.heel[0]))
 
 
@@ -86,6 +87,5 @@ def read_foot(settings: bpy.types.PropertyGroup, plane: Plane, tip: bpy.types.Po
     if up @ heel > 0.0:  # the ankle is above the sole
         up = -up
     places = [(float(point @ ahead), float(point @ up)) for point in (heel, ball, end)]
-    ankle = np.array(tip.bone.matrix_local, np.float64) @ (0.0, tip.bone.length, 0.0, 1.0)
-    ground = ground_of(settings)
-    return Foot(FootShape(*places), ahead, up, ankle[:3], ground[0] if ground else None, foot_values(own))
+    ground, ankle = ground_of(settings), rest_tail(tip.bone)
+    return Foot(FootShape(*places), ahead, up, ankle, ground[0] if ground else None, foot_values(own))

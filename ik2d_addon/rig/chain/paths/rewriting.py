@@ -11,6 +11,7 @@ import bpy
 from ....core.words import listed, say
 from ...animation import actions, versions
 from ...animation.kept.record import has_record, rewrite_paths
+from ...animation.value_keys import existing_drivers
 from .moves import PathMoves, escaped
 from .owners import Claim, Owners
 
@@ -204,8 +205,7 @@ def _rewrite_drivers(armature: bpy.types.Object, moves: PathMoves) -> None:
     if animation is None:
         return
     reference = armature.override_library.reference if armature.override_library else None
-    linked = reference.animation_data.drivers if reference is not None and reference.animation_data else ()
-    kept = {(curve.data_path, curve.array_index) for curve in linked}
+    kept = {(curve.data_path, curve.array_index) for curve in existing_drivers(reference)}
     own = [
         (curve, curve.data_path, moves.path(curve.data_path))
         for curve in animation.drivers
@@ -226,9 +226,8 @@ def _rewrite_variables(armature: bpy.types.Object, moves: PathMoves) -> None:
         if not user.is_editable or (user.override_library and user != armature):
             continue
         for owner in (user, getattr(user, "node_tree", None)):
-            animation = getattr(owner, "animation_data", None)  # a collection that has the rig has none
             changed = False
-            for curve in animation.drivers if animation is not None else ():
+            for curve in existing_drivers(owner):
                 changed |= _rewrite_sources(curve.driver, armature, moves)
             if changed and owner is not None:
                 owner.update_tag()

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import bpy
 
+from ...animation.value_keys import existing_drivers
 from ..dependencies import influences
 
 # Data that shows or holds every object, and needs none.
@@ -31,9 +32,8 @@ def is_used(ob: bpy.types.Object) -> bool:
 
 def _uses(user: bpy.types.ID, ob: bpy.types.Object) -> bool:
     if isinstance(user, _HOLDERS):
-        drivers = user.animation_data.drivers if getattr(user, "animation_data", None) else ()
         sets = [path.id for keys in getattr(user, "keying_sets", ()) for path in keys.paths]
-        return ob in sets or any(_names(curve, ob) for curve in drivers)
+        return ob in sets or any(_names(curve, ob) for curve in existing_drivers(user))
     if not isinstance(user, bpy.types.Object) or _SETTINGS not in user.keys() and not len(user.ik2d.chains):
         return True
     return ob in _used_by(user)

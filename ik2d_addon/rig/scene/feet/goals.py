@@ -7,10 +7,11 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from ....core.affine import orientations
 from ....core.inputs import Floats
 from ...chain.chain import RigChain
 from ...chain.foot.foot import Foot
-from ...chain.hands import Hands, orientations
+from ...chain.hands import Hands
 from ..samples import ChainSamples
 from .surface import Ground, MeshReader
 

@@ -10,7 +10,6 @@ from constrained_legs import FIRST, LAST, SCENE, found, ik, influence_curve, key
 from rigs import animation_of
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.doctor import muting
 from ik2d_addon.features.doctor.muting import mute_constraints
 
 
@@ -168,32 +167,3 @@ def test_tweaked_strips_are_refused_unless_all_frames_are_muted():
     assert mute_constraints(armature, [], scene, FIRST, LAST) == ([], [])
     mute_constraints(armature, controls, scene, *SCENE)
     assert constraint.mute
-
-
-# --- Segments that are cut ------------------------------------------------------------------------
-
-
-def halves(corners, time):
-    return muting._halves([np.array(corner, np.float64) for corner in corners], time)
-
-
-@pytest.mark.parametrize("right, left", [(8.0, 5.0), (13.0, 4.0), (3.0, 12.0), (12.0, 15.0), (3.0, 3.0)])
-def test_both_parts_of_a_segment_are_what_blender_plays_of_it(right, left):
-    """Also where handles are longer than the segment, which Blender shortens, each by itself."""
-    armature, _ = leg()
-    key(ik(armature), {10: 0.0, 20: 1.0})
-    curve = influence_curve(armature)
-    first, last = curve.keyframe_points
-    for point in (first, last):
-        point.handle_left_type = point.handle_right_type = 'FREE'
-    first.handle_right, last.handle_left = (10 + right, 0.3), (20 - left, 0.6)
-    first.handle_left, last.handle_right = (9, 0), (21, 1)
-    curve.update()
-    parts = halves([first.co, first.handle_right, last.handle_left, last.co], 13.25)
-    assert parts[0][3] == pytest.approx((13.25, curve.evaluate(13.25)), abs=1e-6)
-    assert (parts[0][3] == parts[1][0]).all()
-    for part in parts:
-        for u in np.linspace(0.0, 1.0, 9):
-            weights = np.array([(1 - u) ** 3, 3 * u * (1 - u) ** 2, 3 * u * u * (1 - u), u**3])
-            x, y = weights @ part
-            assert curve.evaluate(x) == pytest.approx(y, abs=1e-5)

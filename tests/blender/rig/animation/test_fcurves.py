@@ -8,7 +8,7 @@ import pytest
 from rigs import add_target
 
 from ik2d_addon.rig.animation import fcurves
-from ik2d_addon.rig.animation.fcurves import Reader
+from ik2d_addon.rig.animation.fcurves import Reader, cut_at
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
 TIMES = np.unique(np.concatenate((np.arange(-10.0, 60.0), np.linspace(-10.0, 60.0, 333)))).astype("f4")
@@ -156,3 +156,22 @@ def test_curves_share_nothing_that_is_not_the_same():
     assert sorted(found) == list(range(len(read)))
     for number, curve in enumerate(read):
         assert (found[number] == values_at(curve, TIMES)).all()
+
+
+@pytest.mark.parametrize("right, left", [(8.0, 5.0), (13.0, 4.0), (3.0, 12.0), (12.0, 15.0), (3.0, 3.0)])
+def test_both_parts_of_a_segment_are_what_blender_plays_of_it(right, left):
+    """Also where handles are longer than the segment, which Blender shortens, each by itself."""
+    curve = curve_through({10: 0.0, 20: 1.0}, handles='FREE')
+    first, last = curve.keyframe_points
+    first.handle_right, last.handle_left = (10 + right, 0.3), (20 - left, 0.6)
+    first.handle_left, last.handle_right = (9, 0), (21, 1)
+    curve.update()
+    corners = np.array([first.co, first.handle_right, last.handle_left, last.co], np.float64)
+    parts = cut_at(corners, 13.25)
+    assert parts[0][3] == pytest.approx((13.25, curve.evaluate(13.25)), abs=1e-6)
+    assert (parts[0][3] == parts[1][0]).all()
+    for part in parts:
+        for u in np.linspace(0.0, 1.0, 9):
+            weights = np.array([(1 - u) ** 3, 3 * u * (1 - u) ** 2, 3 * u * u * (1 - u), u**3])
+            x, y = weights @ part
+            assert curve.evaluate(x) == pytest.approx(y, abs=1e-5)

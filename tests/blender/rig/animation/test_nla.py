@@ -7,7 +7,7 @@ import bpy
 import pytest
 from rigs import add_leg
 
-from ik2d_addon.rig.animation.nla import frozen_motion, strip_paths, why_silent
+from ik2d_addon.rig.animation.nla import frozen_motion, keyed_paths, strip_paths, why_silent
 
 PATHS = {f'pose.bones["{name}"].location': name for name in ("body", "thigh", "shin")}
 
@@ -171,3 +171,11 @@ def test_what_has_keys_already_is_held_already():
 
 def test_an_object_without_animation_has_nothing_to_hold():
     assert told(add_leg(), 12, 15) == []
+
+
+def test_keyed_paths_are_those_of_the_action_and_of_strips():
+    armature, _strip = leg_with_strip()
+    armature.pose.bones["thigh"].keyframe_insert("scale", frame=1)
+    moved, scaled = 'pose.bones["shin"].location', 'pose.bones["thigh"].scale'
+    assert keyed_paths(armature) == {moved, scaled}
+    assert keyed_paths(bpy.data.objects.new("bare", None)) == set()

@@ -12,6 +12,8 @@ from ik2d_addon.rig.animation.value_keys import (
     ValueKeys,
     check_values,
     curve_of,
+    driven_paths,
+    existing_drivers,
     values_keyed,
     values_previewed,
 )
@@ -101,3 +103,15 @@ def test_what_cannot_be_keyed_is_refused_and_what_would_not_play_is_told():
         check_values([keys_of(target)])
     target.animation_data.drivers[0].mute = True  # keys play
     check_values([keys_of(target)])
+
+
+def test_drivers_are_those_of_a_data_block_and_muted_ones_drive_nothing():
+    target = add_target({})
+    assert list(existing_drivers(target)) == [] == list(existing_drivers(bpy.data.collections.new("rig")))
+    turned, hidden = target.driver_add("rotation_euler", 1), target.driver_add("hide_viewport")
+    assert {driver.data_path for driver in existing_drivers(target)} == {"rotation_euler", "hide_viewport"}
+    assert driven_paths(target) == {"rotation_euler", "hide_viewport"}
+    hidden.mute = True
+    assert len(existing_drivers(target)) == 2 and driven_paths(target) == {"rotation_euler"}
+    turned.mute = True
+    assert driven_paths(target) == set()

@@ -6,7 +6,7 @@ import pytest
 from rigs import add_armature, add_chain, add_leg
 
 from ik2d_addon.bake.request import check
-from ik2d_addon.rig.chain.dependencies import Movers, influences, parents, walk
+from ik2d_addon.rig.chain.dependencies import Movers, acts_now, influences, parents, walk
 
 
 def add_empty(name):
@@ -350,3 +350,12 @@ def test_movers_that_are_known_are_not_looked_up_again():
     )
     assert named(found((leg, "shin"))) == {("Rig", "thigh")}
     assert named(movers((leg, "shin"))) == {("Rig", "thigh"), ("New", "")}
+
+
+def test_a_constraint_acts_unless_it_is_muted_or_has_no_influence():
+    constraint = add_empty("held").constraints.new('COPY_LOCATION')
+    assert acts_now(constraint)
+    constraint.mute = True
+    assert not acts_now(constraint)
+    constraint.mute, constraint.influence = False, 0.0
+    assert not acts_now(constraint)

@@ -8,7 +8,7 @@ from mathutils import Matrix
 from rigs import add_armature, add_chain, add_leg, add_target
 from swing_rigs import follow, move_about, random_limb
 
-from ik2d_addon.core.affine import inverse
+from ik2d_addon.core.affine import inverse, rotations_about
 from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.pose.bone_matrices import (
@@ -16,14 +16,13 @@ from ik2d_addon.rig.pose.bone_matrices import (
     carried_by_swings,
     first_rotations,
     posed,
-    rest_matrix,
-    rotations_about,
     rotations_of,
     takes_all,
     transforms,
     translation,
 )
 from ik2d_addon.rig.pose.swings import swung
+from ik2d_addon.rig.rest import rest_matrix
 from ik2d_addon.rig.scene.sampler import sample_now, sample_steps
 
 EXACT = 1e-9
@@ -61,13 +60,7 @@ def test_bones_are_where_blender_has_them(mode, turns_along):
 def test_a_bone_without_a_parent_is_posed_in_rest_space():
     bone = add_leg().pose.bones["thigh"]
     own = transforms(rotations_about(np.array((0.0, 0.6, 0.8)), np.array([0.4, 1.9])))
-    assert posed(bone, None, own) == pytest.approx(rest_matrix(bone) @ own, abs=EXACT)
-
-
-def test_turns_are_right_handed_about_their_axis():
-    axis, turns = np.array((2.0, -3.0, 6.0)) / 7.0, np.array([0.0, 0.3, -2.5])
-    expected = [Matrix.Rotation(turn, 3, axis) for turn in turns.tolist()]
-    assert rotations_about(axis, turns) == pytest.approx(np.array(expected), abs=1e-6)
+    assert posed(bone, None, own) == pytest.approx(rest_matrix(bone.bone) @ own, abs=EXACT)
 
 
 def test_linear_maps_become_matrices_that_move_nothing():
@@ -110,7 +103,7 @@ def test_the_first_bone_turns_with_the_plane_and_by_itself():
     first, second = rotations_of(rig, turns, swings)
     assert (first == first_rotations(rig, turns[:, 0], swings)).all()
     assert second == pytest.approx(rotations_about(rig.joints.axes[1], turns[:, 1]), abs=EXACT)
-    rest = transforms(rest_matrix(rig.pose_bones[0])[None, :3, :3])
+    rest = transforms(rest_matrix(rig.pose_bones[0].bone)[None, :3, :3])
     alone = transforms(rotations_about(rig.joints.axes[0], turns[:, 0]))
     carried = (rest @ transforms(first) @ inverse(alone) @ inverse(rest))[:, :3, :3]
     assert carried == pytest.approx(carried_by_swings(rig, swings), abs=EXACT)

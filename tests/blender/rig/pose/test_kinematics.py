@@ -14,9 +14,10 @@ from mathutils import Matrix, Vector
 from rigs import add_armature, add_chain, add_target, stretching_arm
 
 from ik2d_addon.core import Plane
+from ik2d_addon.core.affine import rotations_about
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.chain.checks.bones import rest_joints
-from ik2d_addon.rig.pose.bone_matrices import SCALE_NOISE, rotations_about
+from ik2d_addon.rig.pose.bone_matrices import SCALE_NOISE
 from ik2d_addon.rig.pose.kinematics import Link, Linkage, _applied, angles_before, read_linkage
 from ik2d_addon.rig.pose.rotations import bone_rotations
 from ik2d_addon.rig.scene.sampler import sample_now, sample_steps

@@ -8,13 +8,12 @@ from mathutils import Matrix
 from rigs import add_armature, add_chain, add_target, evaluated_tip
 from swing_rigs import RULES, follow, move_about, random_limb
 
-from ik2d_addon.core.affine import inverse, product, turned
+from ik2d_addon.core.affine import inverse, product, rotations_about, turned
 from ik2d_addon.core.solution import drained
 from ik2d_addon.core.swing import eased
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.pose.bone_matrices import (
     first_rotations,
-    rotations_about,
     rotations_of,
 )
 from ik2d_addon.rig.pose.kinematics import read_linkage, rest_to_pose
