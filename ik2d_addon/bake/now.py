@@ -19,12 +19,12 @@ from ..rig.pose.hand_rotations import own_turns
 from ..rig.pose.keyed_pose import NeighborPoses, OwnPose, keyed_pose_now, neighbor_poses, pose_without_chain
 from ..rig.pose.rotations import bone_rotations
 from ..rig.pose.target_plane import facing_target
+from ..rig.scene.lengths.slide_locations import slide_channels, slides_remembered, without_slides
+from ..rig.scene.lengths.stretch_scales import scale_channels, scales_back, scales_remembered
 from ..rig.scene.live_pause import live_paused
 from ..rig.scene.missing_inputs import with_drivers_checked
 from ..rig.scene.sampler import sample_alone, sample_now
 from ..rig.scene.samples import ChainSamples
-from ..rig.scene.slide_locations import slide_channels, slides_remembered, without_slides
-from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_remembered
 from .cures.off_plane import advice_on
 from .keys.keying import KeyedChain, KeyPlan, as_given, plan_keys, rotations_of
 from .playback import VERIFY_ALL, Played, played

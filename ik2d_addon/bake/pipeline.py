@@ -25,12 +25,12 @@ from ..rig.pose.rotations import single_axis_notes
 from ..rig.pose.swings import eased_spins
 from ..rig.pose.target_plane import facing_target
 from ..rig.scene.between import sampled_between
+from ..rig.scene.lengths.slide_locations import slides_remembered, without_slides
+from ..rig.scene.lengths.stretch_scales import scales_remembered
 from ..rig.scene.live_pause import live_paused
 from ..rig.scene.missing_inputs import with_drivers_checked
 from ..rig.scene.sampler import CURVES, STEP, Sampler, sample_steps
 from ..rig.scene.samples import ChainSamples, solvable
-from ..rig.scene.slide_locations import slides_remembered, without_slides
-from ..rig.scene.stretch_scales import scales_remembered
 from .arithmetic import expected, turned_by_keys
 from .cures.off_plane import advice_on
 from .keys.clearing import release_hands, release_slides

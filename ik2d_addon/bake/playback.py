@@ -11,8 +11,8 @@ from ..core.affine import are_finite, crossed, norms, product, unrepeated
 from ..core.inputs import Floats
 from ..core.words import refusal
 from ..rig.chain.chain import RigChain
+from ..rig.pose.bone_matrices import rest_to_pose
 from ..rig.pose.joint_angles import angles_from_rest
-from ..rig.pose.kinematics import rest_to_pose
 from ..rig.pose.swings import aimed_as_far, swung
 from ..rig.scene.between import restless_gaps
 from ..rig.scene.samples import ChainSamples

@@ -18,7 +18,8 @@ from ..rig.chain.foot.foot import FOOT_NAMES, foot_values
 from ..rig.chain.hands import note_posed
 from ..rig.scene.at_time import PlacesAtTime
 from ..rig.scene.by_curves import hindrance, nodes_on_way
-from .chain import Foreseen, LiveChain
+from .chain import LiveChain
+from .shown import Foreseen
 from .writing import PoseWriter, Written
 
 # A chain that was found elsewhere as often as this is left alone until something is edited.

@@ -2,7 +2,7 @@
 """A live chain: its cached reading, and how it follows its target on a frame."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import hypot, inf
 from typing import Any
 
@@ -28,12 +28,14 @@ from ..rig.scene.carried import carried_now
 from ..rig.scene.feet.goals import ground_matrix, size_of, with_foot
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.samples import above_hip
+from .frame_state import FrameState, samples_of
 from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
 from .plain.foot import PlainFoot, even_size
 from .plain.hands import ControlTurn
 from .plain.solve import Plain
 from .refusals import acts_at_times, is_keyed, refuse_driven, refuse_native
-from .rig_state import FrameState, RigState, samples_of
+from .rig_state import RigState
+from .shown import SAME, Foreseen, are_same, is_shown_in_window, shown_axes, shown_place
 from .status import MEMORY, NATIVE, LiveOutcome, shown_reach
 from .writing import (
     BoneWriter,
@@ -49,21 +51,6 @@ from .writing import (
 
 # A tip further than this from where it was solved, as a part of the reach, is moved by something else.
 _MISSED = 1e-4
-# Places within this part of the reach, and of their distance from the origin, are the same in 32 bits.
-_SAME = 1e-6
-
-
-@dataclass(slots=True)
-class Foreseen:
-    """What a light chain is posed by on a frame to come."""
-
-    world: Matrix  # the armature's
-    base: Matrix | None  # the pose matrix of the bone above the chain
-    places: list[Vector]  # in the world, of all that the chain follows
-    aim: Matrix | None  # the target's axes (3x3), where its rotation counts
-    foot_values: Sequence[float] = ()
-    has_animated_foot: bool = False  # whether F-Curves set these
-    goal: Vector | None = None  # of the tip, once it is posed
 
 
 class LiveChain:
@@ -192,26 +179,26 @@ class LiveChain:
         reach, fine = held.reach, 0.0
         for node, foreseen in zip(self.followed, then.places, strict=True):
             place = shown_place(*node, depsgraph)
-            fine = max(fine, _SAME * place.length)
-            if not (place - foreseen).length <= _SAME * reach + fine:
+            fine = max(fine, SAME * place.length)
+            if not (place - foreseen).length <= SAME * reach + fine:
                 return False
         if then.has_animated_foot and not self._shows_foot(then.foot_values, depsgraph):
             return False
-        if then.aim is not None and not _are_same(then.aim, shown_axes(rig.target, rig.subtarget, depsgraph)):
+        if then.aim is not None and not are_same(then.aim, shown_axes(rig.target, rig.subtarget, depsgraph)):
             return False
         goal = held.goal if rig.settings.aims else then.goal
         if goal is None:
             return False
         off = (world @ bones[rig.bones[-1]].tail - goal).length
         # Where limits or the reach stop the chain, its tip is not aimed at again.
-        near = _SAME if outcome.status == Status.REACHED else _MISSED
+        near = SAME if outcome.status == Status.REACHED else _MISSED
         return abs(off - hypot(*outcome.lengths())) <= near * reach + fine
 
     def _shows_foot(self, values: Sequence[float], depsgraph: bpy.types.Depsgraph) -> bool:
         """Return whether a depsgraph shows the foot with such values."""
         settings = self.armature.evaluated_get(depsgraph).ik2d.chains[self.index]
         pairs = zip(values, foot_values(settings.foot), strict=True)
-        return all(abs(one - other) <= _SAME for one, other in pairs)
+        return all(abs(one - other) <= SAME for one, other in pairs)
 
     def _read(self, frame: FrameState, before: RigState | None) -> RigState:
         """Read the state of the bones. before: as RigState has it."""
@@ -371,7 +358,7 @@ class LiveChain:
             pose = [*pose, *(value for hand in self._hands for value in hand.values[0].tolist())]
         same = self._poses_in.get(own) == pose
         self._poses_in[own] = pose
-        if same and not frame_changed and self._owner not in (0, own) and _is_shown(self._owner):
+        if same and not frame_changed and self._owner not in (0, own) and is_shown_in_window(self._owner):
             return False
         self._owner = own
         return True
@@ -405,27 +392,3 @@ class LiveChain:
         if abs(distance - solved) > _MISSED * shown_reach(frame.world, frame.own):
             self._refreshed = list(turns)
             self.armature.update_tag(refresh={'OBJECT', 'DATA'})
-
-
-def shown_place(target: bpy.types.Object, subtarget: str, depsgraph: bpy.types.Depsgraph) -> Vector:
-    """Return the place of a target, an object or the head of its bone, as a depsgraph shows it."""
-    shown = target.evaluated_get(depsgraph)
-    if subtarget:
-        return shown.matrix_world @ shown.pose.bones[subtarget].head
-    return shown.matrix_world.to_translation()  # a copy: Blender frees an evaluated object's own
-
-
-def shown_axes(target: bpy.types.Object, subtarget: str, depsgraph: bpy.types.Depsgraph) -> Matrix:
-    """Return the axes (3x3) of a target, an object or its bone, as a depsgraph shows it."""
-    shown = target.evaluated_get(depsgraph)
-    return (shown.matrix_world @ (shown.pose.bones[subtarget].matrix if subtarget else Matrix())).to_3x3()
-
-
-def _are_same(one: Matrix, other: Matrix) -> bool:
-    """Return whether axes (3x3) are the same, but for what 32 bits leave."""
-    return all((a - b).length <= _SAME * b.length for a, b in zip(one.col, other.col, strict=True))
-
-
-def _is_shown(scene: int) -> bool:
-    """Return whether a window shows a scene, of that session UID."""
-    return any(window.scene.session_uid == scene for window in bpy.context.window_manager.windows)

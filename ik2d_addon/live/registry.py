@@ -23,7 +23,8 @@ from ..rig.pose.swings import NEAR
 from ..rig.scene.bone_constraints import state_of_controls
 from ..rig.scene.rounding import reached_within
 from .ahead import Ahead
-from .chain import LiveChain, shown_place
+from .chain import LiveChain
+from .shown import shown_place
 from .status import AIMED, MOVED_ELSE, ON_TARGET, Look, shown_reach
 
 _HIDDEN = noted("the armature is hidden, and Blender may not move it")

@@ -2,15 +2,14 @@
 """A live chain as its bones' locations and scales hold it: its plane, its plain solver, and its turns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import hypot
 from typing import Any
 
-import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
-from ..bake.reporting.causes import BLENDED, EASED, FK, TURNING, stopped_words
+from ..bake.reporting.causes import EASED, stopped_words
 from ..bake.solving.frames import solve_chain
 from ..bake.solving.hands import hands_held
 from ..core import Status
@@ -31,10 +30,10 @@ from ..rig.pose.keyed_pose import pose_of_hand_made
 from ..rig.pose.kinematics import read_linkage
 from ..rig.pose.target_plane import facing_target
 from ..rig.rest import rest_matrix
+from ..rig.scene.lengths.slide_locations import slide_channels, without_slides
+from ..rig.scene.lengths.stretch_scales import scale_channels, scales_back
 from ..rig.scene.samples import ChainSamples, refuse_unsolvable
-from ..rig.scene.slide_locations import slide_channels, without_slides
-from ..rig.scene.stretch_scales import scale_channels, scales_back
-from .plain.foot import FootPose
+from .frame_state import FrameState, on_purpose, samples_of
 from .plain.hands import PlainHands, are_plain
 from .plain.matrices import inverse, moved, turned
 from .plain.solve import Plain, read_plain_solver
@@ -46,29 +45,6 @@ from .writing import Shown, Turn, changes_lengths, writers_of
 # A target is in the plane of a straight chain if it is off it by less than this part of its distance from the
 # chain's line: 32 bits hold no more.
 _IN_PLANE = 1e-6
-
-
-@dataclass(frozen=True, slots=True)
-class FrameState:
-    """State of a chain's armature, bones, settings and target in a depsgraph."""
-
-    scene: bpy.types.Scene
-    world: Matrix
-    bones: bpy.types.bpy_prop_collection  # of the armature
-    own: list[bpy.types.PoseBone]  # of the chain, root to tip
-    base: Matrix | None  # the pose matrix of the bone above them
-    bend: float
-    softness: float
-    influence: float
-    carried: Any  # as ChainSamples.carried
-    target: Vector
-    pole: Vector | None
-    aim: Matrix | None  # the target's axes (3x3), where the chain follows its rotation
-    # Of a chain with a foot, whose target is the ankle's goal: its values, and the angles of foot and toes
-    foot_values: tuple[float, ...] = ()
-    foot: FootPose | None = None
-    # Of a chain with hands: the rotations from rest of each part of what they follow
-    control_turns: Sequence[Matrix] = ()
 
 
 class RigState:
@@ -355,7 +331,7 @@ class RigState:
             int(solved.solution.status[0]),
             _as_it_is,
             (in_plane, height),
-            _on_purpose(frame),
+            on_purpose(frame),
             stopped_words(solved.solution.limited[0], rig.joints.fixed),
             bool(solved.noticed.uneven_scale),
             float(off[0]) if cannot and off is not None else 0.0,
@@ -409,32 +385,3 @@ def shortest_way(rig: RigChain) -> RigChain:
     (x, y), (origin_x, origin_y) = plane.project(joints[-1]), plane.project(joints[0])
     along = (x - origin_x) * plane.x + (y - origin_y) * plane.y
     return replace(rig, swing=Swing(ARC, plane.normal, along / np.linalg.norm(along), plane.normal))
-
-
-def _on_purpose(frame: FrameState) -> str:
-    """Return why the tip may be off a target within reach, in words."""
-    if frame.influence <= 0.0:
-        return FK
-    if abs(frame.bend) < 1.0:
-        return TURNING
-    return BLENDED if frame.influence < 1.0 else EASED
-
-
-def samples_of(rig: RigChain, frame: FrameState) -> ChainSamples:
-    """Return the samples of the frame, as a bake would take them."""
-    bases = [
-        bone.matrix_basis if fixed else Matrix.LocRotScale(bone.location, None, bone.scale)
-        for bone, fixed in zip(frame.own, rig.joints.fixed, strict=True)
-    ]
-    return ChainSamples(
-        targets=np.array([frame.target], np.float64),
-        world=np.array([frame.world], np.float64),
-        parent=None if frame.base is None else np.array([frame.base], np.float64),
-        bases=np.array([bases], np.float64),
-        tips=np.zeros((1, 3)),
-        settings=np.array([[frame.softness, frame.bend, frame.influence, *frame.foot_values]], np.float64),
-        aims=None if frame.aim is None else np.array([frame.aim], np.float64),
-        carried=frame.carried,
-        poles=None if frame.pole is None else np.array([frame.pole], np.float64),
-        foot=None if frame.foot is None else np.array([frame.foot.angles], np.float64),
-    )

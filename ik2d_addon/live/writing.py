@@ -23,8 +23,8 @@ from ..rig.animation.bone_channels import (
 from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import note_posed
 from ..rig.chain.joints import EXACT, own_axis
-from ..rig.scene.slide_locations import slides_remembered
-from ..rig.scene.stretch_scales import scales_remembered
+from ..rig.scene.lengths.slide_locations import slides_remembered
+from ..rig.scene.lengths.stretch_scales import scales_remembered
 
 Shown: TypeAlias = bpy.types.bpy_prop_collection  # evaluated pose bones
 # A turn about a bone's own axis, in radians, or all of its rotation: of the first bone of a chain whose plane

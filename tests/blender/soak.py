@@ -31,7 +31,7 @@ from ik2d_addon.bake.lengths import Units
 from ik2d_addon.chains import adopt, release, remove_native
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.drag.drag import take_hold
-from ik2d_addon.features.overlay import draw
+from ik2d_addon.features.overlay import chains_seen
 from ik2d_addon.features.setup import chain_presets
 from ik2d_addon.live.registry import RIGS
 from ik2d_addon.ui.settings.overlay import PARTS, overlay_settings
@@ -340,9 +340,9 @@ class Animator:
         for name in ("show", "all_chains", *PARTS):
             setattr(settings, name, self.random.random() < 0.7)
         self.press("target_path")
-        armature, chains = draw.chains_seen(bpy.context, True)
-        figure = draw.figure_of(
-            armature, draw.chain_views(armature, chains, {}), settings, GREY, Units('METRIC')
+        armature, chains = chains_seen.chains_seen(bpy.context, True)
+        figure = chains_seen.figure_of(
+            armature, chains_seen.chain_views(armature, chains, {}), settings, GREY, Units('METRIC')
         )
         assert all(np.isfinite(place).all() for place, _words, _color in figure.labels)
 

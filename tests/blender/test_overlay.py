@@ -10,7 +10,7 @@ from rigs import add_chain, leg_with_target
 
 from ik2d_addon.bake import solve
 from ik2d_addon.bake.lengths import Units
-from ik2d_addon.features.overlay import draw
+from ik2d_addon.features.overlay import chains_seen, draw
 from ik2d_addon.features.overlay.colors import contrast
 from ik2d_addon.features.overlay.figure import BOLD, Figure, joined
 from ik2d_addon.features.overlay.target_path import find_path, path_of
@@ -37,8 +37,8 @@ def figure(armature, *parts) -> Figure:
     for part in PARTS:
         setattr(settings, part, part in parts)
     bpy.context.view_layer.update()
-    views = draw.chain_views(armature, list(armature.ik2d.chains), {})
-    return draw.figure_of(armature, views, settings, GREY, Units('METRIC'))
+    views = chains_seen.chain_views(armature, list(armature.ik2d.chains), {})
+    return chains_seen.figure_of(armature, views, settings, GREY, Units('METRIC'))
 
 
 def points(figure: Figure) -> np.ndarray:
@@ -123,10 +123,10 @@ def said_apart(frame: str) -> list[str]:
     """Return the chains of the open scene of which overlay and sidebar say different things."""
     apart = []
     for armature in (ob for ob in bpy.context.scene.objects if ob.type == 'ARMATURE' and ob.ik2d.chains):
-        views = draw.chain_views(armature, list(armature.ik2d.chains), {})
+        views = chains_seen.chain_views(armature, list(armature.ik2d.chains), {})
         assert len(views) == len(armature.ik2d.chains)
         for one, chain_view in views:
-            overlay = draw.miss_of(one, chain_view, Units.of(bpy.context.scene)).words
+            overlay = chains_seen.miss_of(one, chain_view, Units.of(bpy.context.scene)).words
             panel = "" if one.live_reached or not one.live else one.live_status
             distance = one.live_distance if one.live else 0.0  # such as are not live are on target
             if overlay != panel or abs(chain_view.distance - distance) > 1e-5 * chain_view.reach[1]:
@@ -152,14 +152,16 @@ def test_a_live_chain_with_less_influence_says_so_in_both(influence, words, real
     chain = armature.ik2d.chains[0]
     chain.live, chain.influence = True, influence
     bpy.context.scene.frame_set(10)
-    ((_, chain_view),) = draw.chain_views(armature, [chain], {})
-    miss = draw.miss_of(chain, chain_view, Units('METRIC'))
+    ((_, chain_view),) = chains_seen.chain_views(armature, [chain], {})
+    miss = chains_seen.miss_of(chain, chain_view, Units('METRIC'))
     assert miss.words == chain.live_status and miss.words.endswith(words) and miss.is_real is real
     assert not said_apart("frame 10")
     chain.live = False
     bpy.context.view_layer.update()
-    ((_, chain_view),) = draw.chain_views(armature, [chain], {})
-    assert draw.miss_of(chain, chain_view, Units('METRIC')).words.endswith(": not solved at this frame")
+    ((_, chain_view),) = chains_seen.chain_views(armature, [chain], {})
+    assert chains_seen.miss_of(chain, chain_view, Units('METRIC')).words.endswith(
+        ": not solved at this frame"
+    )
 
 
 def test_with_several_chains_each_says_its_name() -> None:
@@ -222,12 +224,12 @@ def test_the_active_chain_alone_is_seen_unless_all_are_asked_for() -> None:
     armature, target = leg_with_target()
     add_chain(armature, "body", target, 1)
     bpy.context.view_layer.objects.active = armature
-    assert [chain.name for chain in draw.chains_seen(bpy.context, False)[1]] == ["shin"]
-    assert [chain.name for chain in draw.chains_seen(bpy.context, True)[1]] == ["shin", "body"]
+    assert [chain.name for chain in chains_seen.chains_seen(bpy.context, False)[1]] == ["shin"]
+    assert [chain.name for chain in chains_seen.chains_seen(bpy.context, True)[1]] == ["shin", "body"]
     armature.ik2d.chains[0].enabled = False
-    assert [chain.name for chain in draw.chains_seen(bpy.context, True)[1]] == ["body"]
+    assert [chain.name for chain in chains_seen.chains_seen(bpy.context, True)[1]] == ["body"]
     bpy.context.view_layer.objects.active = None
-    assert draw.chains_seen(bpy.context, True) == (None, [])
+    assert chains_seen.chains_seen(bpy.context, True) == (None, [])
 
 
 def test_an_armature_without_chains_gets_no_settings_by_being_looked_at() -> None:
@@ -236,7 +238,7 @@ def test_an_armature_without_chains_gets_no_settings_by_being_looked_at() -> Non
     bpy.context.scene.collection.objects.link(other)
     bpy.context.view_layer.objects.active = other
     bpy.context.view_layer.update()
-    assert draw.chains_seen(bpy.context, False) == (other, [])
+    assert chains_seen.chains_seen(bpy.context, False) == (other, [])
     assert not other.is_property_set("ik2d")
 
 

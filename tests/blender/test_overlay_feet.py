@@ -31,7 +31,7 @@ def test_the_sole_is_drawn_as_the_feet_are_posed(seed):
     view, figure = seen(leg.armature, leg.chain), Figure()
     wanted = np.array([leg.pivots()[name] for name in ("heel", "ball", "toe_tip")])
     size = float(np.linalg.norm(wanted, axis=1).max())
-    assert np.abs(view.sole - wanted).max() <= 1e-6 * size
+    assert np.abs(view.foot.sole - wanted).max() <= 1e-6 * size
     draw_foot(figure, view, COLOR)
     ((points, _),) = figure.lines[BOLD]
     assert np.abs(points - wanted[[0, 1, 1, 2]]).max() <= 1e-6 * size
@@ -46,7 +46,7 @@ def test_a_chain_without_a_foot_has_no_sole():
     plain = add_chain(leg.armature, "thigh", leg.chain.target, 1)
     view, figure = seen(leg.armature, plain), Figure()
     draw_foot(figure, view, COLOR)
-    assert view.sole is None and not figure.lines[BOLD] and not figure.lines[THIN]
+    assert view.foot is None and not figure.lines[BOLD] and not figure.lines[THIN]
 
 
 def test_bars_show_the_contacts_that_are_keyed():

@@ -16,10 +16,10 @@ from ...rig.chain.chain import FAR_OFF_PLANE, RigChain, read_chain
 from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.planes import FOLLOWING, HINGES, reach_of
 from ...rig.pose.target_plane import facing_target, path_times, target_points
+from ...rig.scene.lengths.slide_locations import without_slides
 from ...rig.scene.rounding import PLAYED_BACK
 from ...rig.scene.sampler import sample_alone
 from ...rig.scene.samples import ChainSamples
-from ...rig.scene.slide_locations import without_slides
 from ..solving.frames import SolvedChain, solve_chain
 from .as_shown import samples_as_shown
 from .laid_flat import Instead, laid_flat

@@ -18,8 +18,8 @@ from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import forget_posed, hands_with_keys, posed_hands, put_hands_back
 from ...rig.chain.renames import bones_of, needed_chain, straighten
 from ...rig.chain.stretch import ALONG
-from ...rig.scene.slide_locations import put_slides_back, slid_joints
-from ...rig.scene.stretch_scales import put_scales_back, scaled_joints
+from ...rig.scene.lengths.slide_locations import put_slides_back, slid_joints
+from ...rig.scene.lengths.stretch_scales import put_scales_back, scaled_joints
 
 # Plant Feet bakes too.
 BAKED = (BAKE, PLANT_BAKE)

@@ -21,9 +21,9 @@ from ...rig.animation.bone_channels import BoneRotation
 from ...rig.pose.kinematics import read_linkage
 from ...rig.pose.rotations import bone_rotations
 from ...rig.pose.swings import aimed_as_far
+from ...rig.scene.lengths.slide_locations import slide_channels
+from ...rig.scene.lengths.stretch_scales import scale_channels
 from ...rig.scene.samples import ChainSamples, solvable
-from ...rig.scene.slide_locations import slide_channels
-from ...rig.scene.stretch_scales import scale_channels
 from ..solving.frames import Asked, SolvedChain
 from ..solving.solvers import StartPose
 from ..solving.stretching import with_scale

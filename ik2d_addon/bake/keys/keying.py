@@ -16,9 +16,9 @@ from ...rig.animation.bone_channels import BoneChannels, BoneRotation
 from ...rig.animation.times import pace_of
 from ...rig.chain.chain import RigChain
 from ...rig.pose.rotations import bone_rotations
+from ...rig.scene.lengths.slide_locations import slide_channels
+from ...rig.scene.lengths.stretch_scales import scale_channels, scales_back
 from ...rig.scene.samples import ChainSamples
-from ...rig.scene.slide_locations import slide_channels
-from ...rig.scene.stretch_scales import scale_channels, scales_back
 from ..solving.frames import SolvedChain, solve_chains
 from ..solving.hands import KeyedHands
 from ..solving.stretching import with_scale

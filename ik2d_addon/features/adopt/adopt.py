@@ -11,10 +11,10 @@ import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
 
 from ...bake.keys.clearing import baked_keys
-from ...bake.lengths import Units, length_text
+from ...bake.lengths import Units
 from ...bake.request import scene_of
 from ...core import IK2DError
-from ...core.words import listed, noted, number_of, refusal, say
+from ...core.words import noted, refusal, say
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import existing_channels
 from ...rig.chain.joints import normal_in_bone
@@ -32,7 +32,16 @@ from .limbs import limbs_meant, limbs_of
 from .muting import why_not_silence
 from .plan import AdoptPlan, read_plan
 from .poses import FEW_FRAMES, MOST_FRAMES, Watched, frames_of, watched
-from .words import carried_over, in_words, limits_in_words, of_bones, stiffness_in_words
+from .words import (
+    carried_over,
+    in_words,
+    left_alone,
+    limits_in_words,
+    lost_in_words,
+    stiffness_in_words,
+    taken_in_words,
+    why_none,
+)
 
 # Ways to solve a chain of more than two bones, in words. Each has to be nearer to the IK's pose than those
 # before it by a part of the limb, to be chosen.
@@ -80,7 +89,7 @@ def plan_adoption(
     found = limbs_of(armature, animation_times(scene, [shown[0], shown[-1]]))
     limbs = list(found.limbs) if names is None else limbs_meant(found.limbs, names)
     if not limbs:
-        raise IK2DError(_why_none(armature, names, found.idle), ["all"] if names is not None else ())
+        raise IK2DError(why_none(armature, names, found.idle), ["all"] if names is not None else ())
     limbs, notes = [limb for limb in limbs if limb.bones[-1] not in without], []
     if not limbs:
         raise refusal("No limb is ticked; tick one to adopt it")
@@ -104,28 +113,9 @@ def plan_adoption(
     if names is None:
         gaining = [plan for plan in plans if plan.gains]
         plans, single = gaining or plans, [plan.name for plan in plans if gaining and not plan.gains]
-        notes += _left_alone(found.idle, found.helpers, single)
+        notes += left_alone(found.idle, found.helpers, single)
     takers = {i: taker for i, plan in enumerate(plans) if (taker := _taker(plan))}
     return Adoption(armature, tuple(plans), takers, seen, tuple(notes))
-
-
-def _why_none(armature: Object, names: Sequence[str] | None, idle: int) -> str:
-    if names is None:
-        if not idle:
-            return say("Armature '{armature}' has no IK constraint", armature=armature.name)
-        return say(
-            "Armature '{armature}' has no IK constraint that acts, only {constraints} that are muted or have "
-            "no target or influence",
-            armature=armature.name,
-            constraints=number_of(idle, "IK constraint"),
-        )
-    if not names:
-        return say("Select a bone of the limb to adopt in Pose Mode, or adopt all")
-    which = f"'{names[0]}'" if len(names) == 1 else say("the {count} selected bones", count=len(names))
-    return say(
-        "No IK constraint that acts moves {which}; select a bone of a limb that has one, or adopt all",
-        which=which,
-    )
 
 
 def _why_not(plan: AdoptPlan) -> str:
@@ -133,35 +123,6 @@ def _why_not(plan: AdoptPlan) -> str:
     armature = plan.limb.armature
     muted = (armature.pose.bones[bone].constraints[name] for bone, name in plan.muted)
     return next(filter(None, (why_not_silence(armature, constraint) for constraint in muted)), "")
-
-
-def _left_alone(idle: int, helpers: int, single: Sequence[str]) -> list[str]:
-    notes = []
-    if single:
-        notes.append(
-            say(
-                "Left alone: the one-bone IK of {names}, which a chain would not improve; select the "
-                "bone to adopt it all the same",
-                names=listed(single),
-            )
-        )
-    if idle:
-        template = noted(
-            "Left alone: {number} IK constraints that are muted, or without a target or influence"
-        )
-        if idle == 1:
-            template = noted(
-                "Left alone: {number} IK constraint that is muted, or without a target or influence"
-            )
-        notes.append(say(template, number=idle))
-    if helpers:
-        notes.append(
-            say(
-                "Left alone: IK of {helpers} of Rigify's own limbs, which move the targets of others",
-                helpers=helpers,
-            )
-        )
-    return notes
 
 
 def _taker(plan: AdoptPlan) -> str:
@@ -180,23 +141,6 @@ def adopted_in_words(adoption: Adoption, i: int, chain: PropertyGroup, units: Un
         return [say("{taker}: {takes}", taker=adoption.takers[i], takes=taken_in_words(plan))]
     carried, lost = (text.splitlines() for text in (chain.adopted.carried, chain.adopted.lost))
     return [f"{plan.limb.title}: {'; '.join(carried)}", *lost_in_words(plan, lost, units)]
-
-
-def taken_in_words(plan: AdoptPlan) -> str:
-    """Say that the plan's bones are a chain already, which takes its constraints."""
-    own = of_bones(plan.limb.constraints)
-    return say("is a chain already, and stays as it is; mutes {own}", own=own)
-
-
-def lost_in_words(plan: AdoptPlan, lost: Sequence[str], units: Units) -> list[str]:
-    """Return a line for each thing that a plan's chain has not taken over, and for a target off its plane."""
-    lines = [say("Not carried over: {line}", line=line) for line in lost]
-    if plan.off_plane > 0.0:
-        off, frame = length_text(plan.off_plane, units), plan.off_plane_frame
-        lines.insert(
-            0, say("The target leaves the plane, by up to {off} at frame {frame}", off=off, frame=frame)
-        )
-    return lines
 
 
 # --- Adopting ----------------------------------------------------------------
@@ -269,13 +213,13 @@ def _set_up(armature: Object, chain: PropertyGroup, plan: AdoptPlan, scene: Scen
         chain.pole, chain.pole_subtarget = plan.pole
         chain.pole_angle = plan.plane.pole_angle
     chain.plane = plan.plane.choice
-    for bone, locks in plan.locks.items():
+    for bone, locks in plan.joints.locks.items():
         posed, joint = armature.pose.bones[bone], chain.joints[bone]
         posed.lock_rotation, posed.lock_rotations_4d = locks, False
-        joint.weight = plan.weights.get(bone, 1.0)
-        if bone in plan.limits:
+        joint.weight = plan.joints.weights.get(bone, 1.0)
+        if bone in plan.joints.limits:
             joint.use_limit = True
-            joint.limit_min, joint.limit_max = plan.limits[bone]
+            joint.limit_min, joint.limit_max = plan.joints.limits[bone]
         if plan.stretch > 1.0:
             posed.lock_scale = (posed.lock_scale[0], False, posed.lock_scale[2])
     chain.stretch = plan.stretch

@@ -12,9 +12,10 @@ from ...bake import solve
 from ...bake.lengths import Units, rough_length
 from ...core import IK2DError
 from ...core.words import number_of, once_for_all, say
-from .adopt import Adoption, adopted_chains, carry_out, lost_in_words, release, taken_in_words
+from .adopt import Adoption, adopted_chains, carry_out, release
 from .compare import Apart, compare_each
 from .poses import Watched
+from .words import lost_in_words, taken_in_words
 
 
 def compare_adopted(

@@ -51,6 +51,21 @@ _TURNING = ('COPY_ROTATION', 'DAMPED_TRACK', 'LOCKED_TRACK', 'TRACK_TO')
 
 
 @dataclass(frozen=True, eq=False)
+class PlannedJoints:
+    """How the joints of an adopted chain will turn, by their bones' names."""
+
+    limits: dict[str, Range]
+    slanted: tuple[str, ...]  # bones with limits that turn about none of their own axes in the plane
+    weights: dict[str, float]
+    locks: dict[str, Locks]  # of the rotation: the IK locks that leave another axis than the plane's
+
+    @property
+    def free(self) -> bool:
+        """Whether all turn freely."""
+        return not (self.limits or self.weights or any(any(locks) for locks in self.locks.values()))
+
+
+@dataclass(frozen=True, eq=False)
 class AdoptPlan:
     """Settings of the chain that replaces an IK constraint, as far as a chain can."""
 
@@ -60,18 +75,15 @@ class AdoptPlan:
     plane: Bending
     pole: Target | None  # of a plane towards a pole
     course: Course
-    limits: dict[str, Range]
-    slanted: tuple[str, ...]  # bones with limits that turn about none of their own axes in the plane
-    weights: dict[str, float]
-    locks: dict[str, Locks]  # of the rotation: the IK locks that leave another axis than the plane's
+    joints: PlannedJoints
     influence: float
     stretch: float
     stretches_last: bool
     tip_offset: (
         float | None
     )  # radians from the target's rotation to that of the last bone; None where it is free
-    off_plane: float  # the furthest that the target is off a plane that stays, a length in the world
-    off_plane_frame: int
+    # the furthest that the target is off a plane that stays, a length in the world, and the frame of that
+    off_plane: tuple[float, int]
     acts: bool  # whether the constraint poses the limb at the current frame
     turning: tuple[tuple[str, str], ...] = ()  # (bone, constraint) that only turned what the IK starts from
     lost: tuple[str, ...] = ()  # settings that a chain cannot carry over, a line each
@@ -112,8 +124,8 @@ class AdoptPlan:
     @property
     def gains(self) -> bool:
         """Whether a chain can do more than the IK did: not where one bone only points at its target."""
-        free = not (self.limits or self.weights or any(any(locks) for locks in self.locks.values()))
-        return not (len(self.limb.bones) == 1 and self.pole is None and free and self.stretch == 1.0)
+        single = len(self.limb.bones) == 1
+        return not (single and self.pole is None and self.joints.free and self.stretch == 1.0)
 
 
 def read_plan(limb: Limb, watched: Watched, others: Sequence[AdoptPlan] = ()) -> AdoptPlan:
@@ -161,16 +173,12 @@ def read_plan(limb: Limb, watched: Watched, others: Sequence[AdoptPlan] = ()) ->
         plane=bending,
         pole=pole_of(limb) if bending.choice == POLE else None,
         course=course,
-        limits=limits,
-        slanted=tuple(slanted),
-        weights=_weights(bones, bending.plane),
-        locks=locks,
+        joints=PlannedJoints(limits, tuple(slanted), _weights(bones, bending.plane), locks),
         influence=float(main.influence),
         stretch=MOST if stretches else 1.0,
         stretches_last=not all(bone.bone.inherit_scale in _SCALE_FREE for bone in bones[1:]),
         tip_offset=tip_offset,
-        off_plane=off[0],
-        off_plane_frame=off[1],
+        off_plane=off,
         acts=acts_now(main),
         turning=tuple(_turning(limb, bones, watched.frames)),
     )

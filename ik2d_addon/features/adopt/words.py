@@ -11,6 +11,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
+from ...bake.lengths import Units, length_text
 from ...core.swing import ARC, POLE, SWING
 from ...core.words import listed, noted, number_of, say
 from ...rig.animation.value_keys import curve_of, driven_paths
@@ -117,8 +118,8 @@ def stiffness_in_words(plan: AdoptPlan, chain: bpy.types.PropertyGroup) -> tuple
     Of two bones it says nothing: the plane leaves them no choice, in Blender's IK as well.
     """
     weighed = _weighed(chain)
-    kept = [name for name in plan.weights if name in weighed]
-    lost = [name for name in plan.weights if weighed and name not in weighed]
+    kept = [name for name in plan.joints.weights if name in weighed]
+    lost = [name for name in plan.joints.weights if weighed and name not in weighed]
     return (
         [say("stiffness of {names} as flexibility", names=listed(kept))] if kept else [],
         [say("stiffness of {names}, which turns freely", names=listed(lost))] if lost else [],
@@ -157,7 +158,7 @@ def limits_in_words(
             for found, names in ((is_limited, limited), (is_held, held), (locks == _HINGE, hinges)):
                 names += [name] if found else []
         elif is_limited or is_held or locks == _HINGE or before[name].angle <= APART:
-            if name not in plan.slanted:
+            if name not in plan.joints.slanted:
                 lost.append(_past_in_words(plan, bone, past))
     lines = (
         (limited, noted("limits of {names}")),
@@ -238,10 +239,10 @@ def _others(plan: AdoptPlan, bones: Sequence[bpy.types.PoseBone], times: Sequenc
 
 def _lost_limits(plan: AdoptPlan, bones: Sequence[bpy.types.PoseBone]) -> Iterator[str]:
     """Yield a line for limits that a chain cannot take over."""
-    if plan.slanted:
+    if plan.joints.slanted:
         yield say(
             "limits of {names}, which turn about none of their own axes in the plane",
-            names=listed(plan.slanted),
+            names=listed(plan.joints.slanted),
         )
     elsewhere = limits_elsewhere(bones)
     if elsewhere:
@@ -284,3 +285,72 @@ def _is_turned(bone: bpy.types.PoseBone) -> bool:
 def _is_driven(bone: bpy.types.PoseBone) -> bool:
     start = f"{bone.path_from_id()}.rotation_"
     return any(path.startswith(start) for path in driven_paths(bone.id_data))
+
+
+# --- What is left alone -------------------------------------------------------
+
+
+def why_none(armature: bpy.types.Object, names: Sequence[str] | None, idle: int) -> str:
+    if names is None:
+        if not idle:
+            return say("Armature '{armature}' has no IK constraint", armature=armature.name)
+        return say(
+            "Armature '{armature}' has no IK constraint that acts, only {constraints} that are muted or have "
+            "no target or influence",
+            armature=armature.name,
+            constraints=number_of(idle, "IK constraint"),
+        )
+    if not names:
+        return say("Select a bone of the limb to adopt in Pose Mode, or adopt all")
+    which = f"'{names[0]}'" if len(names) == 1 else say("the {count} selected bones", count=len(names))
+    return say(
+        "No IK constraint that acts moves {which}; select a bone of a limb that has one, or adopt all",
+        which=which,
+    )
+
+
+def left_alone(idle: int, helpers: int, single: Sequence[str]) -> list[str]:
+    notes = []
+    if single:
+        notes.append(
+            say(
+                "Left alone: the one-bone IK of {names}, which a chain would not improve; select the "
+                "bone to adopt it all the same",
+                names=listed(single),
+            )
+        )
+    if idle:
+        template = noted(
+            "Left alone: {number} IK constraints that are muted, or without a target or influence"
+        )
+        if idle == 1:
+            template = noted(
+                "Left alone: {number} IK constraint that is muted, or without a target or influence"
+            )
+        notes.append(say(template, number=idle))
+    if helpers:
+        notes.append(
+            say(
+                "Left alone: IK of {helpers} of Rigify's own limbs, which move the targets of others",
+                helpers=helpers,
+            )
+        )
+    return notes
+
+
+def taken_in_words(plan: AdoptPlan) -> str:
+    """Say that the plan's bones are a chain already, which takes its constraints."""
+    own = of_bones(plan.limb.constraints)
+    return say("is a chain already, and stays as it is; mutes {own}", own=own)
+
+
+def lost_in_words(plan: AdoptPlan, lost: Sequence[str], units: Units) -> list[str]:
+    """Return a line for each thing that a plan's chain has not taken over, and for a target off its plane."""
+    lines = [say("Not carried over: {line}", line=line) for line in lost]
+    length, frame = plan.off_plane
+    if length > 0.0:
+        off = length_text(length, units)
+        lines.insert(
+            0, say("The target leaves the plane, by up to {off} at frame {frame}", off=off, frame=frame)
+        )
+    return lines

@@ -14,22 +14,22 @@ from ...bake.solving.hands import hands_held
 from ...bake.solving.stretching import with_scale
 from ...core.inputs import Floats
 from ...core.solution import drained
-from ...live.chain import shown_place
+from ...live.shown import shown_place
 from ...rig.animation.bone_channels import BoneRotation, matrices, set_values, values_of
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import note_posed
-from ...rig.pose.bone_matrices import first_rotations, rotations_of
+from ...rig.pose.bone_matrices import first_rotations, rest_to_pose, rotations_of
 from ...rig.pose.hand_rotations import OwnTurns, angles_between, own_turns
 from ...rig.pose.keyed_pose import KeyedPose, NeighborPoses, OwnPose, keyed_pose_now
-from ...rig.pose.kinematics import Linkage, read_linkage, rest_to_pose
+from ...rig.pose.kinematics import Linkage, read_linkage
 from ...rig.pose.rotations import bone_rotations
 from ...rig.pose.swings import swung
 from ...rig.pose.target_plane import facing_target
 from ...rig.scene.carried import carried_now
+from ...rig.scene.lengths.slide_locations import slide_channels, slides_remembered, without_slides
+from ...rig.scene.lengths.stretch_scales import scale_channels, scales_remembered
 from ...rig.scene.sampler import sample_now
 from ...rig.scene.samples import ChainSamples
-from ...rig.scene.slide_locations import slide_channels, slides_remembered, without_slides
-from ...rig.scene.stretch_scales import scale_channels, scales_remembered
 
 # A tip off its solved place by less than this part of the reach shows the solved pose.
 _SOLVED = 1e-3

@@ -2,6 +2,7 @@
 """A chain's animatable settings as numbers: its own properties, or a native chain's controls."""
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,3 +106,53 @@ class ChainValue:
         changes[[1, -2, -1]] = True  # the first and the last of the frames, and the one after
         changes[-1] = not on
         return self.keys(np.array(around, np.float64)[changes].tolist(), wanted[changes])
+
+
+def wanted_values(rig: RigChain, sides: Floats) -> dict[ChainValue, Floats]:
+    """Return the values (frames,) of the settings with which a chain solves to a pose with these sides."""
+    bend = ChainValue.of(rig, "bend")
+    off = {ChainValue.of(rig, name): np.zeros(len(sides)) for name in ("softness", "turn_over")}
+    return {bend: bend.sides(sides), **off}
+
+
+def setting_keys(
+    scene: bpy.types.Scene,
+    frames: Sequence[int],
+    wanted: dict[ChainValue, Floats],
+    switch: bool,
+    undo: ExitStack,
+) -> list[ValueKeys]:
+    """Return the keys of settings that are animated or have to be (frames,); set the others at once."""
+    found = []
+    for value, numbers in wanted.items():
+        value.refuse_driver()
+        if value.is_animated or np.ptp(numbers) or (switch and value.steps):
+            found.append(value.keys_over(scene, frames, numbers, on=switch))
+        else:
+            set_number(value, float(numbers[0]), undo)
+    return [keyed for keyed in found if keyed is not None]
+
+
+def influence_keys(
+    rig: RigChain, frames: Sequence[int], to: float, scene: bpy.types.Scene | None = None
+) -> list[ValueKeys]:
+    """Return the influence keys that switch a chain to IK (1) or FK (0) at the second of the frames.
+
+    scene: keep a keyed value on the first of them.
+    """
+    influence = ChainValue.of(rig, "influence")
+    influence.refuse_driver()
+    before, curve = 1.0 - to, curve_of(influence.owner, influence.path)
+    if scene is not None and curve is not None:
+        before = curve.evaluate(strip_times(influence.owner, animation_times(scene, frames[:1]))[0])
+    return [influence.keys(frames[:2], np.array([before, to]))]
+
+
+def set_number(value: ChainValue, number: float, undo: ExitStack) -> bool:
+    """Set a setting; return whether that changed it."""
+    before = value.number
+    if before == number:
+        return False
+    undo.callback(value.set, before)
+    value.set(number)
+    return True

@@ -22,8 +22,7 @@ from ...rig.animation.bone_channels import ROTATIONS, matrices
 from ...rig.animation.kept.held import HeldCurve, held, hold
 from ...rig.animation.kept.marks import SNAP
 from ...rig.animation.remembered import put_back, remembered
-from ...rig.animation.times import animation_times, strip_times
-from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, refuse_tweak_mode, values_keyed
+from ...rig.animation.value_keys import ValueKeys, check_values, refuse_tweak_mode, values_keyed
 from ...rig.chain.chain import RigChain
 from ...rig.chain.native_state import natives_muted
 from ...rig.pose.bone_matrices import first_rotations
@@ -32,7 +31,7 @@ from ...rig.pose.target_plane import facing_target
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.samples import ChainSamples
 from ...ui.auto_keying import Moved
-from .animated_settings import ChainValue
+from .animated_settings import ChainValue, influence_keys, set_number, setting_keys, wanted_values
 from .hands import (
     HandMatch,
     as_set,
@@ -124,11 +123,11 @@ def target_to_tip(
                     posed = replace(posed, hands=in_fk[rig.name].hands)
                 rig = facing_target(rig, posed)
                 found[rig.name] = rig, posed
-                wanted = _wanted(rig, _nearest_sides(scene, rig, posed, view.times))
+                wanted = wanted_values(rig, _nearest_sides(scene, rig, posed, view.times))
                 if frames:
                     channels += location_keys(rig, frames, own)
-                    channels += _setting_keys(scene, frames, wanted, switch, undo)
-                    channels += _influence_keys(rig, frames, 1.0) if switch else []
+                    channels += setting_keys(scene, frames, wanted, switch, undo)
+                    channels += influence_keys(rig, frames, 1.0) if switch else []
                 else:
                     moved += _set(rig, own, wanted, undo)
             if frames:
@@ -191,7 +190,7 @@ def snap_fk(
     refuse_tweak_mode(armature)
     for rig in rigs:
         _refuse_lengths(rig)
-    channels = [one for rig in rigs for one in _influence_keys(rig, frames, 0.0, scene)]
+    channels = [one for rig in rigs for one in influence_keys(rig, frames, 0.0, scene)]
     warnings = check_values(channels)
     turning = [place for rig in rigs for place in rotation_channels(armature, rig.bones)]
     of_hands = [place for rig in rigs if rig.hands for place in rotation_channels(armature, rig.hands.bones)]
@@ -341,49 +340,6 @@ def _match(
     )
 
 
-# --- Settings ----------------------------------------------------------------
-
-
-def _wanted(rig: RigChain, sides: Floats) -> dict[ChainValue, Floats]:
-    """Return the values (frames,) of the settings with which a chain solves to a pose with these sides."""
-    bend = ChainValue.of(rig, "bend")
-    off = {ChainValue.of(rig, name): np.zeros(len(sides)) for name in ("softness", "turn_over")}
-    return {bend: bend.sides(sides), **off}
-
-
-def _setting_keys(
-    scene: bpy.types.Scene,
-    frames: Sequence[int],
-    wanted: dict[ChainValue, Floats],
-    switch: bool,
-    undo: ExitStack,
-) -> list[ValueKeys]:
-    """Return the keys of settings that are animated or have to be (frames,); set the others at once."""
-    found = []
-    for value, numbers in wanted.items():
-        value.refuse_driver()
-        if value.is_animated or np.ptp(numbers) or (switch and value.steps):
-            found.append(value.keys_over(scene, frames, numbers, on=switch))
-        else:
-            _set_number(value, float(numbers[0]), undo)
-    return [keyed for keyed in found if keyed is not None]
-
-
-def _influence_keys(
-    rig: RigChain, frames: Sequence[int], to: float, scene: bpy.types.Scene | None = None
-) -> list[ValueKeys]:
-    """Return the influence keys that switch a chain to IK (1) or FK (0) at the second of the frames.
-
-    scene: keep a keyed value on the first of them.
-    """
-    influence = ChainValue.of(rig, "influence")
-    influence.refuse_driver()
-    before, curve = 1.0 - to, curve_of(influence.owner, influence.path)
-    if scene is not None and curve is not None:
-        before = curve.evaluate(strip_times(influence.owner, animation_times(scene, frames[:1]))[0])
-    return [influence.keys(frames[:2], np.array([before, to]))]
-
-
 def _set(rig: RigChain, locations: Floats, wanted: dict[ChainValue, Floats], undo: ExitStack) -> list[Moved]:
     """Set a target's location and a chain's settings to those of one frame; return what was moved."""
     holder = holder_of(rig)
@@ -392,16 +348,6 @@ def _set(rig: RigChain, locations: Floats, wanted: dict[ChainValue, Floats], und
     moved = [Moved(holder, "location", range(3), is_target=True)]
     for value, numbers in wanted.items():
         value.refuse_driver()
-        if _set_number(value, float(numbers[0]), undo) and value.is_animated:
+        if set_number(value, float(numbers[0]), undo) and value.is_animated:
             moved.append(Moved(value.holder, f'["{value.name}"]' if rig.settings.native else value.name))
     return moved
-
-
-def _set_number(value: ChainValue, number: float, undo: ExitStack) -> bool:
-    """Set a setting; return whether that changed it."""
-    before = value.number
-    if before == number:
-        return False
-    undo.callback(value.set, before)
-    value.set(number)
-    return True

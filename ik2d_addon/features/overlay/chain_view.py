@@ -24,15 +24,16 @@ from ...rig.chain.dependencies import Node
 from ...rig.chain.foot.bones import TOES
 from ...rig.chain.native_state import controls_of, is_flipped, sampled_controls, with_foot_controls
 from ...rig.chain.renames import chain_named
-from ...rig.pose.kinematics import angles_before, read_linkage, rest_to_pose
+from ...rig.pose.bone_matrices import rest_to_pose
+from ...rig.pose.kinematics import angles_before, read_linkage
 from ...rig.pose.swings import aimed_as_far, swung
 from ...rig.pose.target_plane import facing_target
 from ...rig.pose.tip_headings import wanted_headings
 from ...rig.scene.bone_constraints import is_carried
 from ...rig.scene.carried import carried_now
 from ...rig.scene.feet.goals import ground_matrix, size_of, with_foot
+from ...rig.scene.lengths.slide_locations import location_without_slides
 from ...rig.scene.samples import ChainSamples
-from ...rig.scene.slide_locations import location_without_slides
 
 # What 32 bits may add to the distance of a tip that is on its target, as a part of the reach.
 _ROUNDING = 1e-5
@@ -46,6 +47,24 @@ OUT_OF_REACH, TOO_CLOSE, STOPPED = (
 
 
 @dataclass(frozen=True, eq=False)
+class FootView:
+    """A foot in the current pose. Points (3,) are in the world."""
+
+    sole: Floats  # (3, 3): heel, ball and toe tip
+    control: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ViewedSettings:
+    """The settings that a chain is drawn by."""
+
+    bend: float  # +1 or -1
+    softness: float
+    stretch: Stretch
+    tolerance: float  # in the chain's units
+
+
+@dataclass(frozen=True, eq=False)
 class ChainView:
     """A chain in the current pose. Points (2,) are in its plane's x and y, the root at the origin."""
 
@@ -56,16 +75,12 @@ class ChainView:
     limits: Floats  # (n, 2) of turns from there, NaN where free
     joints: Floats  # (n + 1, 2) as posed, root to tip
     to_world: Floats  # (4, 4) from x, y and height over the plane
-    bend: float  # +1 or -1
-    softness: float
-    stretch: Stretch
-    tolerance: float  # in the chain's units
+    settings: ViewedSettings
     tip: Floats  # (3,) in the world
     target: Floats  # (3,) in the world; of one bone that aims, as far from the root as its tip
     pole: Floats | None = None  # (3,) in the world; None where the plane does not turn towards one
     heading: float | None = None  # of the last bone as wanted, radians from the x axis; None where it is free
-    sole: Floats | None = None  # (3, 3) in the world: heel, ball and toe tip as posed; None without a foot
-    control: Floats | None = None  # (3,) in the world: the foot's control; None without a foot
+    foot: FootView | None = None
 
     @property
     def heading_off(self) -> float:
@@ -87,7 +102,7 @@ class ChainView:
     @property
     def reach(self) -> tuple[float, float]:
         """(inner, outer): the annulus of the tip, bones slid and stretched as far as they may."""
-        return self.stretch.reach(self.chain)
+        return self.settings.stretch.reach(self.chain)
 
     @property
     def distance(self) -> float:
@@ -100,7 +115,7 @@ class ChainView:
 
         It is unknown for a chain that stretches: each of its lengths has a region of its own.
         """
-        if not self.chain.is_limited or not self.stretch.is_off:
+        if not self.chain.is_limited or not self.settings.stretch.is_off:
             return None
         try:
             return reachable(self.chain, self.rest)
@@ -110,7 +125,7 @@ class ChainView:
     @cached_property
     def why_missed(self) -> str:
         """Why the tip is not on its target, in words; "" where it is."""
-        tolerance = self.tolerance + _ROUNDING * self.chain.reach[1]
+        tolerance = self.settings.tolerance + _ROUNDING * self.chain.reach[1]
         if self.distance <= tolerance * self.scale:
             return REACHED
         x, y, height = self.flat(self.target)
@@ -260,30 +275,32 @@ def view_chain(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainView:
         limits=limits,
         joints=flat[:, :2],
         to_world=samples.world[0] @ to_pose,
-        bend=float(samples.bend[0]),
-        softness=float(samples.softness[0]),
-        stretch=Stretch() if rig.stretching is None else rig.stretching.limits,
-        tolerance=rig.settings.tolerance or DEFAULT_TOLERANCE * chain.reach[1],
+        settings=ViewedSettings(
+            bend=float(samples.bend[0]),
+            softness=float(samples.softness[0]),
+            stretch=Stretch() if rig.stretching is None else rig.stretching.limits,
+            tolerance=rig.settings.tolerance or DEFAULT_TOLERANCE * chain.reach[1],
+        ),
         tip=samples.tips[0],
         target=samples.targets[0],
         pole=None if samples.poles is None else samples.poles[0],
         heading=None if wanted is None else float(wanted[0]),
-        sole=_sole(rig, armature, shown.foot),
-        control=None if rig.foot is None else np.array(_matrix_of(rig.roles["target"]).translation),
+        foot=_foot(rig, armature, shown.foot),
     )
 
 
-def _sole(rig: RigChain, armature: bpy.types.Object, foot: bpy.types.PropertyGroup) -> Floats | None:
-    """Return heel, ball and toe tip (3, 3) in the world as posed; None without a foot."""
+def _foot(rig: RigChain, armature: bpy.types.Object, foot: bpy.types.PropertyGroup) -> FootView | None:
+    """Return the foot as posed; None without one."""
     if rig.foot is None or rig.hands is None:
         return None
     posed = [armature.pose.bones[bone] for bone in rig.hands.bones]
     last = next((bone for bone, part in zip(posed, rig.hands.parts, strict=True) if part == TOES), posed[0])
     places = (posed[0], foot.heel), (last, foot.ball), (last, foot.toe_tip)
     world, ankle = armature.matrix_world, Vector(rig.foot.ankle)
-    return np.array(
+    sole = np.array(
         [
             world @ bone.matrix @ bone.bone.matrix_local.inverted_safe() @ (ankle + Vector(place))
             for bone, place in places
         ]
     )
+    return FootView(sole, np.array(_matrix_of(rig.roles["target"]).translation))

@@ -102,7 +102,7 @@ def _ground(chain_view: ChainView) -> _Ground:
     chain = chain_view.chain
     limits = b"" if chain.limits is None else chain.limits.tobytes() + chain.weights.tobytes()
     slides = b"" if chain.slides is None else chain.slides.tobytes()
-    key = chain.lengths.tobytes(), limits, slides, chain_view.reach, chain_view.softness
+    key = chain.lengths.tobytes(), limits, slides, chain_view.reach, chain_view.settings.softness
     if key not in _grounds:
         _grounds[key] = _made_ground(chain_view)
         while len(_grounds) > _KEPT:
@@ -117,7 +117,7 @@ def _made_ground(chain_view: ChainView) -> _Ground:
     else:
         outlines = [shapes.arc(radius) for radius in chain_view.reach if radius > 0.0]
     pops = []
-    for low, high in pop_bands(chain_view.chain, chain_view.softness):
+    for low, high in pop_bands(chain_view.chain, chain_view.settings.softness):
         triangles, strokes = (_kept(chain_view, part) for part in shapes.band(low, high))
         pops.append((low, high, triangles, strokes))
     pieces = [shapes.pieces(outline) for outline in outlines]
@@ -168,7 +168,7 @@ def draw_limits(figure: Figure, chain_view: ChainView, color: RGB, stop: RGB, ac
 
 def draw_bend(figure: Figure, chain_view: ChainView, color: RGB) -> None:
     """Add an arrow to the side that the chain bends to."""
-    ends = shapes.bend_arrow(chain_view.joints, chain_view.bend, chain_view.reach[1])
+    ends = shapes.bend_arrow(chain_view.joints, chain_view.settings.bend, chain_view.reach[1])
     if ends is not None:
         head, shaft = shapes.arrow(*ends)
         figure.fill(lifted(chain_view, head), color, 0.9)
@@ -187,14 +187,15 @@ def draw_pole(figure: Figure, chain_view: ChainView, color: RGB) -> None:
 
 def draw_foot(figure: Figure, chain_view: ChainView, color: RGB) -> None:
     """Add a foot's sole with a cross at each pivot, and a dashed line from its control to its ankle."""
-    if chain_view.sole is None or chain_view.control is None:
+    foot = chain_view.foot
+    if foot is None:
         return
     size = chain_view.scale * chain_view.reach[1]
-    figure.line(shapes.pieces(chain_view.sole), color, 1.0, BOLD)
+    figure.line(shapes.pieces(foot.sole), color, 1.0, BOLD)
     x, y = (_PIVOT * size * axis / chain_view.scale for axis in chain_view.to_world[:3, :2].T)
-    figure.line(shapes.crosses(chain_view.sole, x, y), color)
-    if np.linalg.norm(chain_view.control - chain_view.tip) > _PIVOT * size:
-        figure.line(shapes.dashes(chain_view.control, chain_view.tip, _DASH * size, 0.4), color, 0.9)
+    figure.line(shapes.crosses(foot.sole, x, y), color)
+    if np.linalg.norm(foot.control - chain_view.tip) > _PIVOT * size:
+        figure.line(shapes.dashes(foot.control, chain_view.tip, _DASH * size, 0.4), color, 0.9)
 
 
 def draw_miss(figure: Figure, chain_view: ChainView, color: RGB, quiet: RGB, miss: Miss) -> None:

@@ -11,8 +11,9 @@ from ...ui.registration import registration
 from ...ui.settings.overlay import overlay_settings
 from . import shapes
 from .chain_view import ChainView
+from .chains_seen import background_of
 from .colors import backdrop, readable
-from .draw import background_of, chain_view_shown
+from .draw import chain_view_shown
 from .figure import fan_radius, lifted
 from .limit_drag import ENDS
 
@@ -65,7 +66,7 @@ def handle_places(chain_view: ChainView, joint: int, gizmo: float) -> list[np.nd
 
 def button_place(chain_view: ChainView, gizmo: float) -> np.ndarray | None:
     """Return the place (3,) of the button on the arrow to the side of the bend; None without an arrow."""
-    ends = shapes.bend_arrow(chain_view.joints, chain_view.bend, chain_view.reach[1])
+    ends = shapes.bend_arrow(chain_view.joints, chain_view.settings.bend, chain_view.reach[1])
     if ends is None:
         return None
     joint = chain_view.joints[len(chain_view.joints) // 2]

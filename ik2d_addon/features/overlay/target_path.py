@@ -13,9 +13,9 @@ from ...core.words import say
 from ...rig.chain.chain import read_chain
 from ...rig.pose.keyed_pose import NeighborPoses
 from ...rig.pose.target_plane import facing_target
+from ...rig.scene.lengths.slide_locations import without_slides
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.sampler import sample_steps
-from ...rig.scene.slide_locations import without_slides
 from ...ui.context import active_armature, shown_chain
 from ...ui.operator import ChainOperator
 from ...ui.registration import registration

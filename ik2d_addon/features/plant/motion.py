@@ -17,8 +17,8 @@ from ...rig.chain.chain import RigChain
 from ...rig.chain.foot.bones import FOOT, TOES
 from ...rig.chain.foot.foot import Foot
 from ...rig.chain.hands import Hands
+from ...rig.pose.bone_matrices import rest_to_pose
 from ...rig.pose.hand_rotations import own_turns
-from ...rig.pose.kinematics import rest_to_pose
 from ...rig.pose.measures import rest_reach
 from ...rig.pose.target_plane import facing_target
 from ...rig.rest import rest_axes

@@ -8,7 +8,7 @@ from ...bake.lengths import Units, length_text
 from ...bake.request import scene_of
 from ...core.inputs import Floats
 from ...core.words import say
-from ...live.chain import shown_place
+from ...live.shown import shown_place
 from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.planes import reach_of
 from ...rig.chain.renames import bones_of

@@ -9,7 +9,7 @@ from ...rig.chain.bone_limits import limits_elsewhere, limits_of_bones, slides_o
 from ...rig.chain.checks.bones import chain_bones, rest_joints
 from ...rig.chain.planes import bend_plane
 from ...rig.chain.slides import slide_directions
-from ...rig.scene.slide_locations import base_of
+from ...rig.scene.lengths.slide_locations import base_of
 from ...ui.settings.joint_list import sync_joints
 
 

@@ -8,8 +8,7 @@ from mathutils import Matrix
 
 from ...core.inputs import Floats
 from ...rig.chain.chain import RigChain
-from ...rig.pose.bone_matrices import takes_all
-from ...rig.pose.kinematics import rest_to_pose
+from ...rig.pose.bone_matrices import rest_to_pose, takes_all
 from ...rig.scene.samples import ChainSamples
 from .matrices import Affine, affine, inverse, moved, product
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 import bpy
 import numpy as np
 
-from ...core.affine import inverse, one_or_all, rotations_about
+from ...core.affine import inverse, one_or_all, repeated, rotations_about
 from ...core.inputs import Floats
 from ..chain.chain import RigChain
 from ..rest import rest_axes, rest_matrix
+from ..scene.by_curves import affine
 from ..scene.carried import posed_by_blender
 from ..scene.samples import ChainSamples
 
@@ -121,3 +122,33 @@ def own_transforms(rig: RigChain, bones: Sequence[bpy.types.PoseBone], bases: Fl
             turned = ((usual[i] if steady[i] else scales[:, i]) * signs[i])[..., None, :] * np.eye(3)
         owns.append(transforms(turned))
     return owns
+
+
+def rest_to_pose(rig: RigChain, samples: ChainSamples) -> Floats:
+    """Return the matrices (frames, 4, 4) from rest space to the armature's pose space, by the root.
+
+    Where the samples have swings, rest space is turned by them about the root.
+    """
+    root, location = rig.pose_bones[0], one_or_all(samples.bases[:, 0, :3, 3])
+    parent, rest = None if samples.parent is None else one_or_all(samples.parent), rest_matrix(root.bone)
+    if takes_all(root, location):
+        moved = translation(root, location @ rest[:3, :3].T)
+        held = moved if parent is None else parent @ (inverse(rest_matrix(root.parent.bone)) @ moved)
+    else:
+        held = held_unturned(root, parent, location) @ inverse(rest)
+    if samples.carried is not None:
+        held = one_or_all(samples.carried) @ held
+    held, frames = held.reshape(-1, 4, 4), len(samples.targets)
+    if samples.swings is not None:  # about the chain's root
+        linear = carried_by_swings(rig, samples.swings)
+        held = held @ affine(linear, rig.plane.origin - linear @ rig.plane.origin)
+    return held if len(held) == frames else repeated(held[0], frames)
+
+
+def held_unturned(bone: bpy.types.PoseBone, parent: Floats | None, location: Floats) -> Floats:
+    """Return a bone's pose matrices (frames, 4, 4), unturned, of its parent's, by Blender's own function."""
+    moved = translation(bone, location)
+    if parent is None:
+        return posed_by_blender(bone, None, moved.reshape(-1, 4, 4))
+    shape = np.broadcast_shapes(parent.shape, moved.shape, (1, 4, 4))
+    return posed_by_blender(bone, np.broadcast_to(parent, shape), np.broadcast_to(moved, shape))

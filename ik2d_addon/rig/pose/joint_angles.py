@@ -12,7 +12,7 @@ from ...core.inputs import Floats, wrapped
 from ..chain.chain import RigChain
 from ..rest import rest_matrix
 from ..scene.samples import ChainSamples
-from .kinematics import rest_to_pose
+from .bone_matrices import rest_to_pose
 
 
 def angles_from_rest(rig: RigChain, samples: ChainSamples, poses: Iterable[NDArray[Any]]) -> Floats:

@@ -19,7 +19,7 @@ from ..chain.chain import RigChain
 from ..chain.checks.bones import rest_joints
 from ..chain.joints import CLOSE, own_axis
 from ..rest import rest_axes
-from ..scene.slide_locations import noted_locations
+from ..scene.lengths.slide_locations import noted_locations
 
 
 @dataclass(frozen=True, eq=False)

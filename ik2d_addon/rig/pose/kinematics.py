@@ -17,13 +17,13 @@ from ..chain.chain import RigChain
 from ..chain.joints import normals_in
 from ..chain.slides import Slides
 from ..rest import rest_matrix
-from ..scene.by_curves import affine
 from ..scene.carried import posed_by_blender
 from ..scene.samples import ChainSamples
 from .bone_matrices import (
-    carried_by_swings,
     first_rotations,
+    held_unturned,
     own_transforms,
+    rest_to_pose,
     takes_all,
     transforms,
     translation,
@@ -294,27 +294,6 @@ def _location_axes(bone: bpy.types.PoseBone, root: bool) -> Floats:
     return axes
 
 
-def rest_to_pose(rig: RigChain, samples: ChainSamples) -> Floats:
-    """Return the matrices (frames, 4, 4) from rest space to the armature's pose space, by the root.
-
-    Where the samples have swings, rest space is turned by them about the root.
-    """
-    root, location = rig.pose_bones[0], one_or_all(samples.bases[:, 0, :3, 3])
-    parent, rest = None if samples.parent is None else one_or_all(samples.parent), rest_matrix(root.bone)
-    if takes_all(root, location):
-        moved = translation(root, location @ rest[:3, :3].T)
-        held = moved if parent is None else parent @ (inverse(rest_matrix(root.parent.bone)) @ moved)
-    else:
-        held = _held(root, parent, location) @ inverse(rest)
-    if samples.carried is not None:
-        held = one_or_all(samples.carried) @ held
-    held, frames = held.reshape(-1, 4, 4), len(samples.targets)
-    if samples.swings is not None:  # about the chain's root
-        linear = carried_by_swings(rig, samples.swings)
-        held = held @ affine(linear, rig.plane.origin - linear @ rig.plane.origin)
-    return held if len(held) == frames else repeated(held[0], frames)
-
-
 def _blender_tips(
     rig: RigChain,
     samples: ChainSamples,
@@ -349,7 +328,7 @@ def _local(
     if takes_all(bone, location):
         return carried @ translation(bone, location)
     parent = to_pose @ above
-    return inverse(parent) @ _held(bone, parent, location)
+    return inverse(parent) @ held_unturned(bone, parent, location)
 
 
 def _scale_apart(local: Floats, above: Floats) -> tuple[Floats, Floats]:
@@ -363,15 +342,6 @@ def _scale_apart(local: Floats, above: Floats) -> tuple[Floats, Floats]:
     alone = local.copy()
     alone[..., :3, :3] /= sizes[..., None, :]
     return alone, scale
-
-
-def _held(bone: bpy.types.PoseBone, parent: Floats | None, location: Floats) -> Floats:
-    """Return a bone's pose matrices (frames, 4, 4), unturned, of its parent's, by Blender's own function."""
-    moved = translation(bone, location)
-    if parent is None:
-        return posed_by_blender(bone, None, moved.reshape(-1, 4, 4))
-    shape = np.broadcast_shapes(parent.shape, moved.shape, (1, 4, 4))
-    return posed_by_blender(bone, np.broadcast_to(parent, shape), np.broadcast_to(moved, shape))
 
 
 def _applied(matrices: Floats, places: Floats) -> Floats:

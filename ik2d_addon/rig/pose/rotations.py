@@ -13,7 +13,7 @@ from ..animation.bone_channels import BoneRotation, rotation_property
 from ..chain.chain import RigChain
 from ..chain.hands import REST
 from ..chain.joints import CLOSE, EXACT, own_axis
-from ..scene.slide_locations import slide_channels
+from ..scene.lengths.slide_locations import slide_channels
 from .bone_matrices import first_rotations
 from .channels import channels_of
 

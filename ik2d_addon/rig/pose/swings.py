@@ -13,9 +13,9 @@ from ...core.swing.swing import spin_steps, units
 from ..chain.chain import RigChain
 from ..rest import rest_axes
 from ..scene.samples import ChainSamples
-from .bone_matrices import carried_by_swings, first_rotations
+from .bone_matrices import carried_by_swings, first_rotations, rest_to_pose
 from .channels import blended
-from .kinematics import Linkage, read_linkage, rest_to_pose
+from .kinematics import Linkage, read_linkage
 
 # Directions of the target nearer than this angle (radians) to the one that leaves the plane open, and steps
 # of its spin from frame to frame above this, are worth a warning.

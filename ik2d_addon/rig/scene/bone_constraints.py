@@ -17,8 +17,8 @@ from ..chain.chain import RigChain
 from ..chain.fingerprint import settings_of
 from ..chain.joints import ALIGNED, own_axis
 from ..chain.native_state import own_constraints
+from .lengths.slide_locations import location_without_slides
 from .own_scene import scene_showing
-from .slide_locations import location_without_slides
 
 # A constraint, and the bone that has it.
 Held: TypeAlias = tuple[bpy.types.PoseBone, bpy.types.Constraint]

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from ...core.affine import thinned
 from ...core.inputs import Floats
 from ...core.solution import drained
-from ..animation import versions
 from ..chain.chain import RigChain, values_of
 from ..chain.dependencies import walk
 from ..chain.native_state import sampled_controls, with_foot_controls
 from . import own_scene
 from .bone_constraints import is_carried
 from .feet.deforming import Surfaces, grounds_of, shaped_by
+from .probes import is_shown, may_be_hidden, probes_on, view_layer_of
 from .record import (
     Record,
     Target,
@@ -60,7 +60,7 @@ def sample_now(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> Sampling:
     """Sample chains of one armature in the current scene, unkeyed changes included; errors as below."""
     targets, forced = _targets(chains), _forced(scene, chains)
     layer = view_layer_of(scene)
-    with _probes(scene, [*targets, *forced], chains) as probes:
+    with probes_on(scene, [*targets, *forced], chains) as probes:
         recording = record_stepping(
             scene, chains, probes[: len(targets)], [scene.frame_float], lambda _: layer.update()
         )
@@ -131,7 +131,7 @@ def _targets(chains: Sequence[RigChain]) -> list[Target]:
 def _forced(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> list[Target]:
     """Return the armature if it needs a probe: Blender evaluates hidden objects only for visible ones."""
     armature = chains[0].armature
-    return [(armature, chains[0].bones[-1])] if _may_be_hidden(armature, view_layer_of(scene)) else []
+    return [(armature, chains[0].bones[-1])] if may_be_hidden(armature, view_layer_of(scene)) else []
 
 
 def _sampling(
@@ -211,7 +211,7 @@ class Sampler:
             return
         own = self._own = self._left.enter_context(own_scene.isolated(self.scene, armature))
         probed = [*self._targets, *self._forced]
-        probes = self._left.enter_context(_probes(own, probed, self._chains, own=True))
+        probes = self._left.enter_context(probes_on(own, probed, self._chains, own=True))
         self._probes = dict(zip(probed, probes, strict=True))
         self._hindered = is_hindered(self._chains, self._targets)
         if not self._hindered:
@@ -240,7 +240,7 @@ class Sampler:
         yield from self.compare()
         if self._own is None:
             wanted = [*targets, *self._forced]
-            with _frame_kept(self.scene), _probes(self.scene, wanted, self._chains) as probes:
+            with _frame_kept(self.scene), probes_on(self.scene, wanted, self._chains) as probes:
                 return (yield from record_stepping(self.scene, chains, probes[: len(targets)], times))
         probes = [self._probes[target] for target in targets]
         stepped = ""
@@ -337,7 +337,7 @@ def _difference(
     depsgraph, armature = layer.depsgraph, chains[0].armature
     if depsgraph is None:
         return ""
-    if _is_shown(armature, layer):
+    if is_shown(armature, layer):
         evaluated = armature.evaluated_get(depsgraph)
         roots = [chain.pose_bones[0] for chain in chains]
         above = [root.parent for root in roots if root.parent] + [root for root in roots if root.constraints]
@@ -346,7 +346,7 @@ def _difference(
         if not all(map(_same, [own.world[0], *held], [evaluated.matrix_world, *poses])):
             return f"'{armature.name}' stands elsewhere in a scene of its own"
     for (target, subtarget), place in zip(targets, own.places[0], strict=True):
-        if not _is_shown(target, layer):
+        if not is_shown(target, layer):
             continue
         evaluated = target.evaluated_get(depsgraph)
         matrix = evaluated.matrix_world
@@ -360,56 +360,6 @@ def _difference(
 def _same(one: Floats | NDArray[np.float32], other: Matrix | Vector) -> bool:
     expected = np.array(other)
     return bool(np.abs(one - expected).max() <= _SAME * max(1.0, np.abs(expected).max()))
-
-
-@contextmanager
-def _probes(
-    scene: bpy.types.Scene, targets: Sequence[Target], chains: Sequence[RigChain] = (), own: bool = False
-) -> Iterator[list[bpy.types.Object]]:
-    """Put an empty on each target for a while, so that Blender evaluates hidden ones too.
-
-    chains: those whose grounds are evaluated with their shapes too, which no other constraint asks for.
-    In a scene of our own, a target that is an always visible empty needs none, which is faster.
-    """
-    made, probes, grounds = [], [], grounds_of(chains)
-    try:
-        for target, subtarget in targets:
-            if own and _is_shown_empty(target):
-                scene.collection.objects.link(target)
-                probes.append(target)
-                continue
-            probe = bpy.data.objects.new("ik2d probe", None)
-            made.append(probe)
-            constraint = probe.constraints.new('COPY_TRANSFORMS')
-            constraint.target, constraint.subtarget = target, subtarget
-            if target in grounds:
-                shape = probe.constraints.new('SHRINKWRAP')
-                shape.target, shape.influence = target, 0.0
-            scene.collection.objects.link(probe)
-            probes.append(probe)
-        yield probes
-    finally:
-        bpy.data.batch_remove(made)
-
-
-def _is_shown_empty(ob: bpy.types.Object) -> bool:
-    """Return whether an object is an empty without instances that no animation can hide."""
-    return ob.type == 'EMPTY' and ob.instance_type == 'NONE' and not (ob.hide_viewport or _hides(ob))
-
-
-def _may_be_hidden(ob: bpy.types.Object, layer: bpy.types.ViewLayer) -> bool:
-    """Return whether an object is hidden, or an animation may hide it at some time."""
-    return not _is_shown(ob, layer) or _hides(ob)
-
-
-def _hides(ob: bpy.types.Object) -> bool:
-    """Return whether an object's own animation may hide it."""
-    animation = ob.animation_data
-    if animation is None:
-        return False
-    driven = {curve.data_path for curve in animation.drivers}
-    keyed = {curve.data_path for curve in versions.existing_fcurves(ob)}
-    return "hide_viewport" in driven | keyed or bool(len(animation.nla_tracks))
 
 
 @contextmanager
@@ -427,12 +377,3 @@ def _settle(scene: bpy.types.Scene) -> None:
     layer = view_layer_of(scene)
     if layer.depsgraph is not None:
         layer.update()
-
-
-def _is_shown(ob: bpy.types.Object, layer: bpy.types.ViewLayer) -> bool:
-    return bool(layer.objects.get(ob.name) == ob and ob.visible_get(view_layer=layer))
-
-
-def view_layer_of(scene: bpy.types.Scene) -> bpy.types.ViewLayer:
-    """Return the active view layer of the current scene, or the first one of another scene."""
-    return bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]

@@ -7,7 +7,6 @@ from bpy.props import (
     CollectionProperty,
     EnumProperty,
     FloatProperty,
-    FloatVectorProperty,
     IntProperty,
     PointerProperty,
     StringProperty,
@@ -15,19 +14,20 @@ from bpy.props import (
 from bpy.types import PropertyGroup
 
 from ...live.registry import RIGS, distance_of, is_on_target, key_of, status_of
-from ...rig.chain.hands import note_offset, posed_hands, put_hands_back
-from ...rig.chain.native_state import is_flipped
+from ...rig.chain.hands import note_offset
 from ...rig.chain.renames import free_name, remember
-from ...rig.pose.hand_rotations import note_kept_turn
 from .adopted import IK2D_PG_adopted
-from .chain_list import flip
 from .foot import IK2D_PG_foot
 from .found_plane import keep_found_plane
 from .joint import ANIMATED, GROWING, HIDDEN, NOTE, OVERRIDABLE, SETTING, STORED, IK2D_PG_joint, IK2D_PG_place
 from .joint_list import joint_shown, show_joint, sync_joints
 from .planted import IK2D_PG_planted
-from .pole import PoleSettings, keep_posed
-from .tip_angle import TipAngleSettings
+from .topics.hands import HandSettings
+from .topics.lengths import LengthSettings
+from .topics.notes import ChainNotes
+from .topics.plane import PlaneSettings
+from .topics.pole import PoleSettings
+from .topics.tip_angle import TipAngleSettings
 
 
 def _keep_name_unique(chain, _context):
@@ -61,14 +61,6 @@ def _is_of_library(chain) -> bool:
     return override is not None and chain.name in override.reference.ik2d.chains
 
 
-def _plane_changed(chain, _context):
-    chain.plane_taken, chain.plane_found = "", False
-    chain.property_unset("swing_normal")
-    if not chain.is_property_set("pole_angle"):
-        keep_posed(chain)
-    RIGS.mark()
-
-
 def _target_changed(chain, _context):
     """Store the target's bone, to find it again when it is renamed, and its rotation."""
     RIGS.mark()
@@ -77,25 +69,6 @@ def _target_changed(chain, _context):
     if chain.subtarget and chain.target is not None and chain.target.type == 'ARMATURE':
         remember(chain.subtarget_place, chain.target.data, chain.subtarget)
     note_offset(chain)
-
-
-def _rotation_changed(chain, _context) -> None:
-    RIGS.mark()
-    if chain.hand_rotation == 'NONE' and chain.hands_posed:
-        put_hands_back(chain, posed_hands(chain))
-    note_offset(chain)
-    note_kept_turn(chain)
-
-
-_SIDES = (
-    ('POSITIVE', "Positive", "The side that the rest pose bends to; of a straight one, about the axis"),
-    ('NEGATIVE', "Negative", "The other side"),
-)
-
-
-def _bend_to(chain, side: int) -> None:
-    if is_flipped(chain) != bool(side):
-        flip(chain)
 
 
 class IK2D_PG_ccd_walk(PropertyGroup):
@@ -112,7 +85,9 @@ class IK2D_PG_ccd_walk(PropertyGroup):
 # --- The chains of a rig -----------------------------------------------------
 
 
-class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
+class IK2D_PG_chain(
+    PlaneSettings, PoleSettings, LengthSettings, HandSettings, TipAngleSettings, ChainNotes, PropertyGroup
+):
     """One planar bone chain and the target that its tip follows.
 
     What a chain is solved by has an `update`, or a live chain would not notice that it changed.
@@ -254,103 +229,6 @@ class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
         default='AUTO',
         **SETTING,
     )
-    bend: EnumProperty(
-        name="Bend",
-        description="Side that the chain bends to",
-        items=_SIDES,
-        default='POSITIVE',
-        **ANIMATED,
-    )
-    shown_bend: EnumProperty(
-        name="Bend",
-        description="Side that a chain on drivers bends to",
-        items=_SIDES,
-        get=lambda chain: int(is_flipped(chain)),
-        set=_bend_to,
-        options=HIDDEN,
-    )
-    sides_from_rest: BoolProperty(
-        name="Sides from Rest",
-        description="Whether Positive is the side of the rest pose with every solver; not so before 1.1.0",
-        default=False,
-        **NOTE,
-    )
-    turn_over: FloatProperty(
-        name="Bend to Other Side",
-        description=(
-            "How far the knee or elbow goes over to the other side: 0 not at all, 0.5 straight, 1 all the"
-            " way. Keys on it make a slow flip"
-        ),
-        default=0.0,
-        min=0.0,
-        max=1.0,
-        subtype='FACTOR',
-        **ANIMATED,
-    )
-    plane: EnumProperty(
-        name="Bends In",
-        description="Plane that the chain bends in",
-        items=(
-            (
-                'AUTO',
-                "Automatic",
-                (
-                    "The plane of the rest pose, or of hinges that agree; a straight chain bends"
-                    " towards its target, or about its first bone's X axis"
-                ),
-                0,
-            ),
-            ('HINGES', "Hinges", "Across the axis of the joints whose locks leave them one axis", 4),
-            ('X', "YZ", "The armature's YZ plane: bones turn about its X axis", 1),
-            ('Y', "XZ", "The armature's XZ plane: bones turn about its Y axis", 2),
-            ('Z', "XY", "The armature's XY plane: bones turn about its Z axis", 3),
-            ('CUSTOM', "Custom", "The plane across the Normal in Advanced", 5),
-            (
-                'SWING',
-                "Swings with Target",
-                "The rest pose's plane, turned as little as brings it through the target",
-                6,
-            ),
-            ('POLE', "Towards Pole", "The plane of target and pole: knee or elbow points at the pole", 7),
-            (
-                'ARC',
-                "Shortest Way",
-                (
-                    "The rest pose's plane, turned as the line from root to tip turns the shortest way to the"
-                    " target"
-                ),
-                8,
-            ),
-        ),
-        default='AUTO',
-        update=_plane_changed,
-        **STORED,
-    )
-    plane_normal: FloatVectorProperty(
-        name="Normal",
-        description="Direction across the custom plane, in the armature's space at rest",
-        default=(1.0, 0.0, 0.0),
-        size=3,
-        subtype='XYZ',
-        **SETTING,
-    )
-    plane_found: BoolProperty(
-        name="Plane Found",
-        description="Whether the plane goes with the bones: a fixed one where they are straight at rest",
-        default=False,
-        **NOTE,
-    )
-    plane_taken: StringProperty(
-        name="Plane Taken",
-        description="Plane that the last solve or bake took where it is automatic",
-        **NOTE,
-    )
-    accepted_off_plane: FloatProperty(
-        name="Accepted Off Plane",
-        description="How far the joints may be off one plane without a word, as a part of the chain's reach",
-        min=0.0,
-        **NOTE,
-    )
     softness: FloatProperty(
         name="Softness",
         description=(
@@ -364,41 +242,6 @@ class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
         subtype='FACTOR',
         **ANIMATED,
     )
-    stretch: FloatProperty(
-        name="Stretch",
-        description=(
-            "How much longer the bones may get to reach a far target, by their Y Scale: 2 = twice as long,"
-            " 1 = off"
-        ),
-        default=1.0,
-        min=1.0,
-        soft_max=2.0,
-        max=100.0,
-        **SETTING,
-    )
-    compress: FloatProperty(
-        name="Shortest Length",
-        description=(
-            "How short the bones may get for a target that is too close, by their Y Scale: 0.5 = half,"
-            " 1 = off"
-        ),
-        default=1.0,
-        min=0.01,
-        soft_min=0.1,
-        soft_max=1.0,
-        max=100.0,
-        **SETTING,
-    )
-    stretch_bones: EnumProperty(
-        name="Stretched Bones",
-        description="Bones that change their length",
-        items=(
-            ('ALL', "All", "All bones by the same factor, so that the chain keeps its shape"),
-            ('LAST', "Last Only", "The last bone alone; the others keep their length"),
-        ),
-        default='ALL',
-        **SETTING,
-    )
     influence: FloatProperty(
         name="IK Blend",
         description="How far the bones follow the IK: 0 is their own keys (FK), 1 the IK alone",
@@ -407,53 +250,6 @@ class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
         max=1.0,
         subtype='FACTOR',
         **ANIMATED,
-    )
-    hand_rotation: EnumProperty(
-        name="Foot or Hand",
-        description="How the bones on the end of the chain turn, such as a foot or a hand",
-        items=(
-            ('NONE', "With the Limb", "They turn with the last bone, and by their own keys"),
-            (
-                'WORLD',
-                "Keep in World",
-                (
-                    "They keep the direction of the rest pose, so that a foot stays flat, or the one to which"
-                    " you turned them; the armature object and their own keys turn them"
-                ),
-            ),
-            (
-                'TARGET',
-                "Follow Target",
-                (
-                    "They turn as the target does: a bone from its rest pose on, an object from the moment"
-                    " this is chosen"
-                ),
-            ),
-        ),
-        default='NONE',
-        update=_rotation_changed,
-        **STORED,
-    )
-    hand_offset: FloatVectorProperty(
-        name="Hand Offset",
-        description="Axes of the armature as the target object saw them when Follow Target was chosen",
-        size=9,
-        default=(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0),
-        precision=6,
-        **SETTING,
-    )
-    hand_turn: FloatVectorProperty(
-        name="Hand Turn",
-        description="How far the foot or hand was turned from its rest pose when Keep in World was chosen",
-        size=9,
-        default=(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0),
-        precision=6,
-        **SETTING,
-    )
-    hands_posed: StringProperty(
-        name="Hands Posed",
-        description="Bones on the tip that a solve or a bake has turned",
-        **NOTE,
     )
     foot: PointerProperty(
         name="Foot",
@@ -533,63 +329,5 @@ class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
         name="Adopted",
         description="IK constraints that the chain stands for, and what gives them back",
         type=IK2D_PG_adopted,
-        **NOTE,
-    )
-    native_stand: PointerProperty(
-        name="Stand",
-        description="Empty in the plane of a native chain that carries its controls",
-        type=bpy.types.Object,
-        **NOTE,
-    )
-    native_probe: PointerProperty(
-        name="Probe",
-        description="Empty that is where the target of a native chain is",
-        type=bpy.types.Object,
-        **NOTE,
-    )
-    native_constraint: StringProperty(
-        name="Native Constraint",
-        description="Name of the constraints that turn the bones of a native chain; empty for another",
-        **NOTE,
-    )
-    native_before: StringProperty(
-        name="Before Native",
-        description="What is to be put back when the chain is native no more",
-        **NOTE,
-    )
-    native_print: StringProperty(
-        name="Made From",
-        description="What a native chain was made from, to see whether it still does what its settings say",
-        **NOTE,
-    )
-    last_solve: StringProperty(
-        name="Last Solve", description="Result of the last solve of this chain", **NOTE
-    )
-    last_bake: StringProperty(name="Last Bake", description="Result of the last bake of this chain", **NOTE)
-    bake_reached: BoolProperty(
-        name="Reached",
-        description="Whether the last bake brought the tip to its target on every frame",
-        **NOTE,
-    )
-    solve_mark: StringProperty(
-        name="Solve Mark",
-        description="What the last solve was made of, to see whether it still holds",
-        **NOTE,
-    )
-    bake_mark: StringProperty(
-        name="Bake Mark", description="What the last bake was made of, to see whether it still holds", **NOTE
-    )
-    left_out: StringProperty(
-        name="Left Out", description="Limits that could not be copied from the bones", **NOTE
-    )
-    missed_frames: StringProperty(
-        name="Missed Frames",
-        description="Frames on which the last bake missed the target, as \"3..7 12\"",
-        **NOTE,
-    )
-    worst_frame: IntProperty(
-        name="Worst Frame",
-        description="Frame on which the last bake missed the target most; -1 where it missed none",
-        default=-1,
         **NOTE,
     )

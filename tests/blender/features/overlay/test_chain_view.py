@@ -142,7 +142,7 @@ def test_a_native_chain_is_seen_as_its_controls_are_set() -> None:
     controls = make_native(armature, armature.ik2d.chains[0]).controls
     controls["bend"], controls["softness"] = -1.0, 0.25
     chain_view = seen(armature)
-    assert (chain_view.bend, chain_view.softness) == (-1.0, 0.25)
+    assert (chain_view.settings.bend, chain_view.settings.softness) == (-1.0, 0.25)
 
 
 def test_numbers_that_are_none_are_refused() -> None:

@@ -14,9 +14,10 @@ from ik2d_addon.core.swing import eased
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.pose.bone_matrices import (
     first_rotations,
+    rest_to_pose,
     rotations_of,
 )
-from ik2d_addon.rig.pose.kinematics import read_linkage, rest_to_pose
+from ik2d_addon.rig.pose.kinematics import read_linkage
 from ik2d_addon.rig.pose.swings import NEAR, STEP, blended_swings, eased_spins, flips, swung
 from ik2d_addon.rig.scene.sampler import sample_now, sample_steps
 

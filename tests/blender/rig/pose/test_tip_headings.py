@@ -8,8 +8,8 @@ from rigs import add_chain, add_leg, add_target
 
 from ik2d_addon.core.inputs import wrapped
 from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.pose.bone_matrices import rest_to_pose
 from ik2d_addon.rig.pose.joint_angles import rest_directions
-from ik2d_addon.rig.pose.kinematics import rest_to_pose
 from ik2d_addon.rig.pose.tip_headings import wanted_headings
 from ik2d_addon.rig.scene.sampler import sample_now
 

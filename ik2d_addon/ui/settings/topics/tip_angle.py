@@ -5,7 +5,7 @@ from math import pi
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
-from .joint import SETTING
+from ..joint import SETTING
 
 
 class TipAngleSettings:

@@ -7,13 +7,13 @@ from math import pi
 import bpy
 from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, PointerProperty, StringProperty
 
-from ...core import IK2DError
-from ...core.swing import POLE
-from ...live.registry import RIGS
-from ...rig.chain.checks.bones import chain_bones
-from ...rig.chain.renames import remember
-from ...rig.pose.pole_angle import angle_of_pose
-from .joint import NOTE, SETTING, STORED, IK2D_PG_place
+from ....core import IK2DError
+from ....core.swing import POLE
+from ....live.registry import RIGS
+from ....rig.chain.checks.bones import chain_bones
+from ....rig.chain.renames import remember
+from ....rig.pose.pole_angle import angle_of_pose
+from ..joint import NOTE, SETTING, STORED, IK2D_PG_place
 
 
 def _pole_changed(chain, _context):

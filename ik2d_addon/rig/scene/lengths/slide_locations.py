@@ -12,15 +12,15 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ...core.inputs import Floats
-from ...core.words import say
-from ..animation import keys, versions
-from ..animation.bone_channels import BoneChannels
-from ..animation.kept.giving_back import by_hand_alone
-from ..animation.remembered import put_back_on_error
-from ..animation.times import animation_times, strip_times
-from ..chain.chain import RigChain
-from .samples import ChainSamples
+from ....core.inputs import Floats
+from ....core.words import say
+from ...animation import keys, versions
+from ...animation.bone_channels import BoneChannels
+from ...animation.kept.giving_back import by_hand_alone
+from ...animation.remembered import put_back_on_error
+from ...animation.times import animation_times, strip_times
+from ...chain.chain import RigChain
+from ..samples import ChainSamples
 
 
 def without_slides(

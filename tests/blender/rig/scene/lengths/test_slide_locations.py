@@ -9,8 +9,7 @@ from rigs import add_crane, add_target, as_baked
 from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.scene.sampler import sample_steps
-from ik2d_addon.rig.scene.slide_locations import (
+from ik2d_addon.rig.scene.lengths.slide_locations import (
     noted_locations,
     put_slides_back,
     slid_joints,
@@ -18,6 +17,7 @@ from ik2d_addon.rig.scene.slide_locations import (
     slides_remembered,
     without_slides,
 )
+from ik2d_addon.rig.scene.sampler import sample_steps
 
 TIMES = [1.0, 5.0, 9.0]
 

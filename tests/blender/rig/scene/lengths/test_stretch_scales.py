@@ -9,7 +9,7 @@ from rigs import stretching_arm
 from ik2d_addon.bake import bake
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.chain.stretch import scale_curve
-from ik2d_addon.rig.scene.stretch_scales import (
+from ik2d_addon.rig.scene.lengths.stretch_scales import (
     put_scales_back,
     scale_channels,
     scaled_joints,

@@ -7,15 +7,15 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
-from ...core.inputs import Floats
-from ..animation import keys
-from ..animation.bone_channels import BoneChannels, BoneRotation
-from ..animation.fcurves import column
-from ..animation.kept.giving_back import give_back
-from ..animation.kept.marks import BAKE, PLANT_BAKE
-from ..animation.remembered import put_back_on_error
-from ..chain.chain import RigChain
-from ..chain.stretch import ALONG, scale_curve
+from ....core.inputs import Floats
+from ...animation import keys
+from ...animation.bone_channels import BoneChannels, BoneRotation
+from ...animation.fcurves import column
+from ...animation.kept.giving_back import give_back
+from ...animation.kept.marks import BAKE, PLANT_BAKE
+from ...animation.remembered import put_back_on_error
+from ...chain.chain import RigChain
+from ...chain.stretch import ALONG, scale_curve
 
 
 def scale_channels(rig: RigChain, factors: Floats | None) -> list[BoneChannels]:

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is stored of a chain beside its settings: drivers that stand for it, and its last solve and bake."""
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from ..joint import (
+    NOTE,
+)
+
+
+class ChainNotes:
+    """What is known of a chain, which nobody sets."""
+
+    __slots__ = ()
+
+    native_stand: PointerProperty(
+        name="Stand",
+        description="Empty in the plane of a native chain that carries its controls",
+        type=bpy.types.Object,
+        **NOTE,
+    )
+    native_probe: PointerProperty(
+        name="Probe",
+        description="Empty that is where the target of a native chain is",
+        type=bpy.types.Object,
+        **NOTE,
+    )
+    native_constraint: StringProperty(
+        name="Native Constraint",
+        description="Name of the constraints that turn the bones of a native chain; empty for another",
+        **NOTE,
+    )
+    native_before: StringProperty(
+        name="Before Native",
+        description="What is to be put back when the chain is native no more",
+        **NOTE,
+    )
+    native_print: StringProperty(
+        name="Made From",
+        description="What a native chain was made from, to see whether it still does what its settings say",
+        **NOTE,
+    )
+    last_solve: StringProperty(
+        name="Last Solve", description="Result of the last solve of this chain", **NOTE
+    )
+    last_bake: StringProperty(name="Last Bake", description="Result of the last bake of this chain", **NOTE)
+    bake_reached: BoolProperty(
+        name="Reached",
+        description="Whether the last bake brought the tip to its target on every frame",
+        **NOTE,
+    )
+    solve_mark: StringProperty(
+        name="Solve Mark",
+        description="What the last solve was made of, to see whether it still holds",
+        **NOTE,
+    )
+    bake_mark: StringProperty(
+        name="Bake Mark", description="What the last bake was made of, to see whether it still holds", **NOTE
+    )
+    left_out: StringProperty(
+        name="Left Out", description="Limits that could not be copied from the bones", **NOTE
+    )
+    missed_frames: StringProperty(
+        name="Missed Frames",
+        description="Frames on which the last bake missed the target, as \"3..7 12\"",
+        **NOTE,
+    )
+    worst_frame: IntProperty(
+        name="Worst Frame",
+        description="Frame on which the last bake missed the target most; -1 where it missed none",
+        default=-1,
+        **NOTE,
+    )
