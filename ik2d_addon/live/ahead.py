@@ -14,7 +14,7 @@ import bpy
 from ..rig.animation.value_keys import existing_drivers
 from ..rig.animation.versions import existing_fcurves
 from ..rig.chain.dependencies import Node
-from ..rig.chain.foot.foot import FOOT_NAMES, foot_values
+from ..rig.chain.foot.foot import FOOT_NAMES, FootValues, foot_values
 from ..rig.chain.hands import note_posed
 from ..rig.scene.at_time import PlacesAtTime
 from ..rig.scene.by_curves import hindrance, nodes_on_way
@@ -111,7 +111,7 @@ class _Rig:
                 places.pose(armature, chain.above) if chain.above else None,
                 [places.place(*node) for node in chain.followed],
                 places.axes(rig.target, rig.subtarget) if rig.follows_rotation else None,
-                foot.values(places, own) if foot is not None else (),
+                foot.values(places, own) if foot is not None else None,
                 foot is not None and foot.is_animated,
             )
             found = chain.foreseen(scene, own, to_come)
@@ -150,13 +150,13 @@ class _FootValues:
         """Whether F-Curves set any of them."""
         return bool(self._animated)
 
-    def values(self, places: PlacesAtTime, settings: Any) -> list[float]:
+    def values(self, places: PlacesAtTime, settings: Any) -> FootValues:
         """Return the values at the time of the places: those of `foot_values`."""
         values = [*foot_values(settings.foot)]
         for i, number in self._animated:
             least, most = _RANGES[i]
             values[i] = min(max(places.value(self._armature, number), least), most)
-        return values
+        return FootValues(*values)
 
 
 def _is_of_foot(path: str) -> bool:

@@ -147,7 +147,7 @@ class LiveChain:
             if size is None:
                 return None
             ground = to_come.places[-1].z if self.rig.foot and self.rig.foot.ground else None
-            if ground is not None and to_come.foot_values[3] and ground > held.root_height:
+            if ground is not None and to_come.foot_values.use_ground and ground > held.root_height:
                 return None
             foot = self._plain_foot.pose(goal, turned, world, size, to_come.foot_values, ground)
             goal = foot.goal
@@ -228,7 +228,7 @@ class LiveChain:
             target=self._place_of((self.rig.target, self.rig.subtarget), "target", scene, depsgraph),
             pole=None if self.rig.pole is None else self._place_of(self.rig.pole, "pole", scene, depsgraph),
             aim=self._aim_now(scene, depsgraph) if self.rig.follows_rotation else None,
-            foot_values=foot_values(settings.foot) if self.rig.foot is not None else (),
+            foot_values=foot_values(settings.foot) if self.rig.foot is not None else None,
         )
         if self._control is None:
             return frame
@@ -249,7 +249,7 @@ class LiveChain:
         matrix = rig.foot.ground.evaluated_get(depsgraph).matrix_world if rig.foot.ground else None
         height = matrix.translation.z if matrix is not None and not rig.foot.has_surface else None
         root = (frame.world @ frame.own[0].head).z
-        if height is not None and frame.foot_values[3] and height > root:
+        if height is not None and frame.foot_values.use_ground and height > root:
             raise refusal(
                 "Chain '{chain}': {problem}; lower it",
                 chain=rig.name,

@@ -11,6 +11,7 @@ from mathutils import Matrix, Vector
 
 from ..bake.reporting.causes import BLENDED, EASED, FK, TURNING
 from ..rig.chain.chain import RigChain
+from ..rig.chain.foot.foot import FootValues
 from ..rig.scene.samples import ChainSamples
 from .plain.foot import FootPose
 
@@ -32,7 +33,7 @@ class FrameState:
     pole: Vector | None
     aim: Matrix | None  # the target's axes (3x3), where the chain follows its rotation
     # Of a chain with a foot, whose target is the ankle's goal: its values, and the angles of foot and toes
-    foot_values: tuple[float, ...] = ()
+    foot_values: FootValues | None = None
     foot: FootPose | None = None
     # Of a chain with hands: the rotations from rest of each part of what they follow
     control_turns: Sequence[Matrix] = ()
@@ -53,13 +54,14 @@ def samples_of(rig: RigChain, frame: FrameState) -> ChainSamples:
         bone.matrix_basis if fixed else Matrix.LocRotScale(bone.location, None, bone.scale)
         for bone, fixed in zip(frame.own, rig.joints.fixed, strict=True)
     ]
+    settings = (frame.softness, frame.bend, frame.influence, *(frame.foot_values or ()))
     return ChainSamples(
         targets=np.array([frame.target], np.float64),
         world=np.array([frame.world], np.float64),
         parent=None if frame.base is None else np.array([frame.base], np.float64),
         bases=np.array([bases], np.float64),
         tips=np.zeros((1, 3)),
-        settings=np.array([[frame.softness, frame.bend, frame.influence, *frame.foot_values]], np.float64),
+        settings=np.array([settings], np.float64),
         aims=None if frame.aim is None else np.array([frame.aim], np.float64),
         carried=frame.carried,
         poles=None if frame.pole is None else np.array([frame.pole], np.float64),

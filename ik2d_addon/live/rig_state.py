@@ -16,7 +16,7 @@ from ..core import Status
 from ..core.inputs import Floats
 from ..core.one_target import PlainAnswer, PlainSolver
 from ..core.solution import drained
-from ..core.swing import ARC, Swing
+from ..core.swing import SHORTEST_WAY, Swing
 from ..core.swing.plain import PlainSwing, multiplied, quaternion_about, rotated
 from ..core.swing.plain import Quaternion as Whole
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation, locked_channels
@@ -384,4 +384,4 @@ def shortest_way(rig: RigChain) -> RigChain:
     plane, joints = rig.plane, rest_joints(rig.pose_bones)
     (x, y), (origin_x, origin_y) = plane.project(joints[-1]), plane.project(joints[0])
     along = (x - origin_x) * plane.x + (y - origin_y) * plane.y
-    return replace(rig, swing=Swing(ARC, plane.normal, along / np.linalg.norm(along), plane.normal))
+    return replace(rig, swing=Swing(SHORTEST_WAY, plane.normal, along / np.linalg.norm(along), plane.normal))

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where a depsgraph shows what a chain follows, and where that was foreseen."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import bpy
 from mathutils import Matrix, Vector
+
+from ..rig.chain.foot.foot import FootValues
 
 # Places within this part of the reach, and of their distance from the origin, are the same in 32 bits.
 SAME = 1e-6
@@ -19,7 +20,7 @@ class Foreseen:
     base: Matrix | None  # the pose matrix of the bone above the chain
     places: list[Vector]  # in the world, of all that the chain follows
     aim: Matrix | None  # the target's axes (3x3), where its rotation counts
-    foot_values: Sequence[float] = ()
+    foot_values: FootValues | None = None
     has_animated_foot: bool = False  # whether F-Curves set these
     goal: Vector | None = None  # of the tip, once it is posed
 

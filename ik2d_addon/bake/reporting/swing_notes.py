@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...core.inputs import Floats
-from ...core.swing import ARC, POLE, SWING
+from ...core.swing import POLE, SHORTEST_WAY, SWING
 from ...core.words import noted, number_of, say
 from ...rig.chain.chain import RigChain
 from ...rig.pose.swings import NEAR, STEP
@@ -18,12 +18,12 @@ from ..solving.frames import SolvedChain
 WHERE = {
     SWING: noted("across its plane"),
     POLE: noted("in line with its pole"),
-    ARC: noted("straight behind the chain at rest"),
+    SHORTEST_WAY: noted("straight behind the chain at rest"),
 }
 _CURE = {
     SWING: noted("move the target around that place, or choose Towards Pole"),
     POLE: noted("move the pole or the target aside"),
-    ARC: noted("move the target around that place, or choose Towards Pole"),
+    SHORTEST_WAY: noted("move the target around that place, or choose Towards Pole"),
 }
 # Curves that miss the way between keys by more than this part of the reach are worth a warning.
 STRAYED = 1e-3

@@ -2,7 +2,7 @@
 """Planes that follow the target: one more rotation of the first bone on each frame."""
 
 from .ease import eased as eased
-from .swing import ARC as ARC
 from .swing import POLE as POLE
+from .swing import SHORTEST_WAY as SHORTEST_WAY
 from .swing import SWING as SWING
 from .swing import Swing as Swing

@@ -11,7 +11,7 @@ from math import cos, sin, sqrt
 import numpy as np
 
 from ..inputs import Floats
-from .swing import ARC, POLE, Swing
+from .swing import POLE, SHORTEST_WAY, Swing
 
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]  # (w, x, y, z), a unit quaternion
@@ -54,7 +54,7 @@ class PlainSwing:
         if not size > 0.0 or abs(height) >= (1.0 - _NEAR) * size:
             return None
         x, y, z, rise = x / size, y / size, z / size, height / size
-        if self._rule == ARC:
+        if self._rule == SHORTEST_WAY:
             rest = self._rest(rise)
             turn = _shortest(rest, (x, y, z))
             return turn and (turn, (size * rest[0], size * rest[1], size * rest[2]))

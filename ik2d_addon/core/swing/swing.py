@@ -15,7 +15,7 @@ from ..inputs import Floats
 
 # The rules: the normal turns the shortest way from that at rest, or from another direction; one side of the
 # chain faces a pole; the rest line turns the shortest way.
-SWING, POLE, ARC = 'SWING', 'POLE', 'ARC'
+SWING, POLE, SHORTEST_WAY = 'SWING', 'POLE', 'ARC'
 # Below this sine two directions are opposite: what remains is as small as the rounding of what divides by it.
 _OPPOSITE = 1e-8
 # Below this sine of the angle to a direction that leaves the side open, the rest's side is kept: places in
@@ -29,7 +29,7 @@ _STEEPEST = 1.0 - 1e-6
 class Swing:
     """A rule, and the chain at rest: unit vectors (3,) in the space that holds its root."""
 
-    rule: str  # SWING, POLE or ARC
+    rule: str  # SWING, POLE or SHORTEST_WAY
     normal: Floats  # (3,) of the rest plane
     along: Floats  # (3,) in the plane, from root to tip
     side: Floats  # (3,) the side that faces the pole where the chain is at rest; for POLE alone
@@ -57,7 +57,7 @@ class Swing:
         shortest = shortest_turns(rest, line, self.normal)
         if spins is not None:
             found = rotations_about(line, spins) @ shortest
-        elif self.rule == ARC:
+        elif self.rule == SHORTEST_WAY:
             return shortest
         else:
             found = self._by_side(rest, line, shortest, poles)
@@ -68,10 +68,10 @@ class Swing:
         return shortest_turns(normals, found @ self.normal, self.along)
 
     def spins(self, points: Floats, heights: Floats | float = 0.0, poles: Floats | None = None) -> Floats:
-        """Return the spins (m,), radians about the line to the target, from where ARC has the plane."""
+        """Return the spins (m,), radians about the line to the target, from the shortest way."""
         rest, line = self._lines(points, heights)
         shortest = shortest_turns(rest, line, self.normal)
-        if self.rule == ARC:
+        if self.rule == SHORTEST_WAY:
             return np.zeros(len(line))
         found = self._by_side(rest, line, shortest, poles)
         across = crossed(np.broadcast_to(self.normal, rest.shape), rest)

@@ -12,7 +12,7 @@ import numpy as np
 from ...core import Plane
 from ...core.inputs import Floats, wrapped
 from ...core.stretch import MOST
-from ...core.swing import ARC, POLE, SWING
+from ...core.swing import POLE, SHORTEST_WAY, SWING
 from ...rig.animation.remembered import put_back_after
 from ...rig.chain.bone_limits import Range, limits_of_bones
 from ...rig.chain.checks.bones import rest_joints
@@ -208,7 +208,7 @@ def _following(
     bend to a side.
     """
     if course.poles is None or _hangs_on(pole_of(limb), limb):
-        return swinging(rest, ARC if len(bones) == 1 else SWING, bending, course, count)
+        return swinging(rest, SHORTEST_WAY if len(bones) == 1 else SWING, bending, course, count)
     acts_fully = limb.main.influence == 1.0 and not (
         animation_of(limb, "influence") or animation_of(limb, "mute")
     )

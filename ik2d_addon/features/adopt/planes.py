@@ -11,7 +11,7 @@ import numpy as np
 from ...core import Plane
 from ...core.affine import norms, rotations_about
 from ...core.inputs import Floats, wrapped
-from ...core.swing import ARC, POLE, SWING, Swing
+from ...core.swing import POLE, SHORTEST_WAY, SWING, Swing
 from ...rig.chain.bone_limits import Range
 from ...rig.chain.planes import line_of, reach_of
 from ...rig.pose.pole_angle import angle_to_side
@@ -52,7 +52,7 @@ class Bending:
     @property
     def follows(self) -> bool:
         """Whether the plane follows the target or a pole."""
-        return self.choice in (SWING, POLE, ARC)
+        return self.choice in (SWING, POLE, SHORTEST_WAY)
 
 
 def fixed(

@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 
 from ...bake.lengths import Units, length_text
-from ...core.swing import ARC, POLE, SWING
+from ...core.swing import POLE, SHORTEST_WAY, SWING
 from ...core.words import listed, noted, number_of, say
 from ...rig.animation.value_keys import curve_of, driven_paths
 from ...rig.chain.bone_limits import has_limits, limits_elsewhere
@@ -67,7 +67,7 @@ def carried_over(plan: AdoptPlan, chain: bpy.types.PropertyGroup, measured: Sequ
         yield say("it begins below '{cut}', which another chain moves", cut=limb.cut)
     if chain.plane == SWING:
         yield say("its plane swings with the target")
-    elif chain.plane == ARC:
+    elif chain.plane == SHORTEST_WAY:
         yield say("it turns the shortest way to its target")
     elif main.pole_target is not None:
         yield from _pole(chain, main)
@@ -189,7 +189,7 @@ def _lost_settings(
     main = plan.limb.main
     if plan.pole is not None and animation_of(plan.limb, "pole_angle"):
         yield say("the animation of its pole angle")
-    if main.pole_target is not None and plan.plane.choice in (SWING, ARC):
+    if main.pole_target is not None and plan.plane.choice in (SWING, SHORTEST_WAY):
         yield say("its pole, which depends on the limb itself")
     if main.use_rotation and plan.tip_offset is not None and main.orient_weight < 1.0:
         yield say(

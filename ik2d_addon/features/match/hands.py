@@ -87,7 +87,7 @@ def matched_hands(
         kept, control = first[0], first
     parts = [control, control]
     if rig.foot is not None and posed.foot is not None:
-        flat = posed.foot[:, 1] + posed.settings[:, 4]  # the angle of toes that are not bent
+        flat = posed.foot[:, 1] + posed.toes_up  # the angle of toes that are not bent
         bends = np.zeros(len(control))
         if TOES in hands.parts:
             toes = turned[:, hands.parts.index(TOES)]

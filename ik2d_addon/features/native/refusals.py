@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import bpy
 import numpy as np
 
-from ...core.swing import ARC
+from ...core.swing import SHORTEST_WAY
 from ...core.words import listed, noted, refusal, say
 from ...rig.animation import versions
 from ...rig.animation.value_keys import acting_driver, curve_of, driver_of
@@ -48,7 +48,7 @@ def refuse_uneven(rig: RigChain, samples: ChainSamples, times: Sequence[float]) 
     squares = axes.swapaxes(1, 2) @ axes
     even = np.trace(squares, axis1=1, axis2=2)[:, None, None] / 3.0
     off = np.abs(squares - even * np.eye(3)).max(axis=(1, 2)) / even[:, 0, 0]
-    is_arc = rig.swing is not None and rig.swing.rule == ARC and rig.hands is None
+    is_arc = rig.swing is not None and rig.swing.rule == SHORTEST_WAY and rig.hands is None
     mirrored = (np.linalg.det(axes) < 0.0) & (not is_arc)
     for found, what in (
         (off > _EVEN, say("scaled unevenly")),

@@ -187,7 +187,7 @@ def _foot(
     if TOES in hands.parts:
         bends = foot.angles(np.swapaxes(turns, 1, 2) @ turned[:, hands.parts.index(TOES)])
     armature = orientations(samples.world[:, :3, :3])
-    return FootMotion(ankles, armature @ turns, bends, sizes, samples.settings[:, 5])
+    return FootMotion(ankles, armature @ turns, bends, sizes, samples.break_angle)
 
 
 def _own(

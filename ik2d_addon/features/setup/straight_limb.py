@@ -10,7 +10,7 @@ from mathutils import Quaternion, Vector
 
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.swing import ARC, SWING
+from ...core.swing import SHORTEST_WAY, SWING
 from ...core.words import refusal, say
 from ...rig.chain.checks.bones import chain_bones, rest_joints
 from ...rig.chain.planes import FOLLOWING, bend_plane
@@ -33,7 +33,7 @@ def view_of(context: Context) -> Floats | None:
 
 def shown_straight(chain: PropertyGroup) -> bool:
     """Return whether a chain is straight at rest, and has a normal of its own to turn."""
-    if chain.plane not in ('AUTO', 'CUSTOM', SWING, ARC):
+    if chain.plane not in ('AUTO', 'CUSTOM', SWING, SHORTEST_WAY):
         return False
     try:
         bones = chain_bones(chain.id_data, chain.tip, chain.bone_count, chain.name)

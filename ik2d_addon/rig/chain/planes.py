@@ -16,7 +16,7 @@ import numpy as np
 from ...core import IK2DError, Plane
 from ...core.ccd.shapes import is_on_a_line, side_of
 from ...core.inputs import Floats
-from ...core.swing import ARC, POLE, SWING, Swing
+from ...core.swing import POLE, SHORTEST_WAY, SWING, Swing
 from ...core.swing.swing import units
 from ...core.words import noted, refusal, say
 from ..animation.bone_channels import locked_channels
@@ -52,7 +52,7 @@ _ACROSS = {
 FOLLOWING = {
     SWING: noted("swings with the target"),
     POLE: noted("towards the pole"),
-    ARC: noted("turns the shortest way"),
+    SHORTEST_WAY: noted("turns the shortest way"),
 }
 
 

@@ -56,6 +56,26 @@ class ChainSamples(Frames):
         """(frames,) 0..1."""
         return self.settings[:, 2]
 
+    @property
+    def roll(self) -> Floats:
+        """(frames,) radians, of a chain with a foot."""
+        return self.settings[:, 3]
+
+    @property
+    def toes_up(self) -> Floats:
+        """(frames,) radians, of a chain with a foot."""
+        return self.settings[:, 4]
+
+    @property
+    def break_angle(self) -> Floats:
+        """(frames,) radians of roll at which the heel stops lifting the toes, of a chain with a foot."""
+        return self.settings[:, 5]
+
+    @property
+    def heeds_ground(self) -> NDArray[np.bool_]:
+        """(frames,) whether the ground lifts the foot, of a chain with one."""
+        return self.settings[:, 6] > 0.0
+
     def with_settings(
         self,
         softness: Floats | float | None = None,

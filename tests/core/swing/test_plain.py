@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core.affine import rotations_about
-from ik2d_addon.core.swing import ARC, POLE, SWING, Swing
+from ik2d_addon.core.swing import POLE, SHORTEST_WAY, SWING, Swing
 from ik2d_addon.core.swing.plain import PlainSwing, multiplied, quaternion_about, rotated
 
-RULES = (SWING, POLE, ARC)
+RULES = (SWING, POLE, SHORTEST_WAY)
 
 
 def a_swing(random: np.random.Generator, rule: str) -> tuple[Swing, np.ndarray]:
@@ -44,7 +44,7 @@ def test_there_is_no_answer_where_the_rule_fails(rule):
     swing, axes = a_swing(np.random.default_rng(6), rule)
     plain, pole = PlainSwing(swing, axes), np.array((0.3, -0.5, 0.2))
     for way in (1.0, -1.0):
-        open_ = {SWING: way * swing.normal, POLE: way * pole, ARC: -swing.along}[rule]
+        open_ = {SWING: way * swing.normal, POLE: way * pole, SHORTEST_WAY: -swing.along}[rule]
         assert plain.turned(*(open_ @ axes), 0.0, (pole @ axes).tolist()) is None
     assert plain.turned(0.0, 0.0, 0.0, 0.0, pole.tolist()) is None
     assert plain.turned(*(swing.along @ axes), 1.5, pole.tolist()) is None  # nearer than the tip is high

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core.affine import rotations_about
-from ik2d_addon.core.swing import ARC, POLE, SWING, Swing
+from ik2d_addon.core.swing import POLE, SHORTEST_WAY, SWING, Swing
 from ik2d_addon.core.swing.swing import frames, shortest_turns, units
 
-RULES = (SWING, POLE, ARC)
+RULES = (SWING, POLE, SHORTEST_WAY)
 EXACT = 1e-12
 X, Y, Z = np.eye(3)
 ROOT = np.zeros((1, 3))
@@ -73,7 +73,7 @@ def test_the_turned_plane_holds_the_target_at_the_tips_height(rule):
         assert np.abs(seen @ swing.normal - heights).max() < 1e-10
 
 
-@pytest.mark.parametrize("rule", (POLE, ARC))
+@pytest.mark.parametrize("rule", (POLE, SHORTEST_WAY))
 def test_a_tip_on_its_rest_line_goes_onto_the_target(rule):
     for swing, points, heights, poles in cases(rule):
         distances = np.linalg.norm(points, axis=1)
@@ -167,7 +167,7 @@ def test_a_target_in_the_rest_plane_leaves_a_swinging_plane_alone():
 
 
 def test_the_shortest_way_is_the_shortest():
-    for swing, points, heights, _ in cases(ARC):
+    for swing, points, heights, _ in cases(SHORTEST_WAY):
         found, lines = swing.rotations(points, heights), unit(points)
         turned = angles_of(found)
         for spin in (-0.2, 0.05, 2.0):
@@ -214,7 +214,7 @@ def test_a_target_along_the_normal_swings_the_rest_line_up_to_it(sign):
 def test_a_pole_on_the_line_to_the_target_leaves_the_side_where_the_shortest_way_has_it(sign):
     rng = np.random.default_rng(6)
     points = rng.normal(size=(20, 3))
-    pole, arc = flat(POLE), flat(ARC)
+    pole, arc = flat(POLE), flat(SHORTEST_WAY)
     assert np.abs(pole.rotations(points, 0.0, sign * 2.0 * points) - arc.rotations(points)).max() < EXACT
 
 
@@ -225,7 +225,7 @@ def test_a_pole_on_the_root_is_the_side_at_rest():
 
 
 def test_a_target_behind_the_chain_is_half_a_turn_in_the_plane():
-    found = flat(ARC).rotations(-X[None])[0]
+    found = flat(SHORTEST_WAY).rotations(-X[None])[0]
     assert found == pytest.approx(np.diag((-1.0, -1.0, 1.0)), abs=EXACT)
 
 
@@ -242,7 +242,7 @@ def test_sines_are_of_the_angle_to_where_the_rule_fails(angle):
     on_normal = np.array([sine * X + cosine * Z, sine * X - cosine * Z])
     assert flat(SWING).sines(3.0 * on_normal) == pytest.approx(sine, abs=EXACT)
     behind = np.array([-cosine * X + sine * Z, cosine * X + sine * Z])
-    assert flat(ARC).sines(behind) == pytest.approx((sine, 1.0), abs=EXACT)
+    assert flat(SHORTEST_WAY).sines(behind) == pytest.approx((sine, 1.0), abs=EXACT)
     poles = np.array([cosine * X + sine * Z, -cosine * X + sine * Y])
     assert flat(POLE).sines(np.stack((X, X)), 5.0 * poles) == pytest.approx(sine, abs=EXACT)
 
@@ -258,7 +258,7 @@ def test_far_from_where_the_rule_fails_the_plane_turns_no_faster_than_the_target
             swing.rotations(points, 0.0, poles).swapaxes(1, 2) @ swing.rotations(ahead, 0.0, poles)
         )
         moved = np.linalg.norm(unit(ahead) - unit(points), axis=1)
-        behind = points @ swing.along < 0.0 if rule == ARC else np.zeros(len(points), bool)
+        behind = points @ swing.along < 0.0 if rule == SHORTEST_WAY else np.zeros(len(points), bool)
         bound = np.where(behind, 4.0, 3.0) / sines
         assert (turned <= bound * moved + 1e-7).all()
 

@@ -2,6 +2,7 @@
 """The foot that a chain's settings describe."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -41,13 +42,21 @@ class Foot(FootAxes):
         return bool(head @ self.ahead >= shape.ball[0] - NEAR_BALL * (shape.tip[0] - shape.heel[0]))
 
 
-# The settings of a foot that are read on each frame.
-FOOT_NAMES = ("roll", "toe", "break_angle", "use_ground")
+class FootValues(NamedTuple):
+    """The settings of a foot that are read on each frame."""
+
+    roll: float  # radians, as the next two
+    toe: float
+    break_angle: float
+    use_ground: float  # 1 where the ground lifts it, else 0
 
 
-def foot_values(settings: bpy.types.PropertyGroup) -> tuple[float, float, float, float]:
-    """Return the values of FOOT_NAMES."""
-    return settings.roll, settings.toe, settings.break_angle, float(settings.use_ground)
+FOOT_NAMES = FootValues._fields
+
+
+def foot_values(settings: bpy.types.PropertyGroup) -> FootValues:
+    """Return the values of a foot's settings."""
+    return FootValues(settings.roll, settings.toe, settings.break_angle, float(settings.use_ground))
 
 
 def ground_of(settings: bpy.types.PropertyGroup) -> Node | None:

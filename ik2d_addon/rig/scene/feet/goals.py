@@ -28,14 +28,14 @@ def with_foot(
     foot = rig.foot
     if foot is None or rig.hands is None:
         return samples
-    values = samples.settings[:, 3:6].T
+    values = np.array((samples.roll, samples.toes_up, samples.break_angle))
     ankles, *angles = foot.shape.rolled(*values)
     linear = np.reshape(sizes, (-1, 1, 1)) * (samples.world[:, :3, :3] @ control_turns(samples, rig.hands))
     goals = samples.targets + (linear @ foot.offsets(ankles)[..., None])[..., 0]
     lifts = np.zeros(len(goals))
-    if ground is not None and (samples.settings[:, 6] > 0.0).any():
+    if ground is not None and samples.heeds_ground.any():
         soles = _soles(foot, values, samples.targets, linear)
-        lifts = np.where(samples.settings[:, 6] > 0.0, ground.lifts(soles), 0.0)
+        lifts = np.where(samples.heeds_ground, ground.lifts(soles), 0.0)
         goals[:, 2] += np.nan_to_num(lifts)
     return replace(samples, targets=goals, foot=np.stack(angles, axis=-1), lifts=lifts)
 

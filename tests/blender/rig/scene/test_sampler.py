@@ -14,6 +14,7 @@ from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation import versions
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene import sampler as sampling
+from ik2d_addon.rig.scene.probes import probes_on
 from ik2d_addon.rig.scene.record import difference_of, record_by_curves
 from ik2d_addon.rig.scene.sampler import record_stepping, sample_now, sample_steps
 
@@ -299,7 +300,7 @@ def test_a_scene_that_is_not_shown_is_sampled_on_its_first_view_layer():
 def shown_record(rig):
     """Return the targets of a chain, and what Blender has of both on the frame that is shown."""
     scene, targets = bpy.context.scene, [(rig.target, rig.subtarget)]
-    with sampling._probes(scene, targets) as probes:
+    with probes_on(scene, targets) as probes:
         _, record = worked_off(record_stepping(scene, [rig], probes, [scene.frame_float]))
     bpy.context.view_layer.update()
     return targets, record
