@@ -53,6 +53,67 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Tip:
+    """What the tip gives to a push on it, S = (xx xy; xy yy), and how far it still has to go."""
+
+    xx: Number
+    xy: Number
+    yy: Number
+    to_go_x: Number
+    to_go_y: Number
+
+    @property
+    def determinant(self) -> Number:
+        """That of S."""
+        return self.xx * self.yy - self.xy * self.xy
+
+    @property
+    def signs(self) -> Number:
+        """The number of negative squares of the form -S."""
+        return negatives(-self.xx, self.determinant)
+
+    def push(self, lib: Arithmetic, gone_x: Number = 0.0, gone_y: Number = 0.0) -> tuple[Number, Number]:
+        """Return the push that moves the tip by what it has to go, less what it has gone already."""
+        x, y, whole = self.to_go_x - gone_x, self.to_go_y - gone_y, _not_zero(self.determinant, lib)
+        return (self.yy * x - self.xy * y) / whole, (self.xx * y - self.xy * x) / whole
+
+    def with_root(
+        self,
+        lever_x: Number,
+        lever_y: Number,
+        tension: Number,
+        moment: Number,
+        change: Number,
+        held: Number,
+        lib: Arithmetic,
+    ) -> tuple[Number, Number, Number, Number]:
+        """Return a free root's turn, the push (x, y), and the number of negative squares.
+
+        With the lever b of the tip about the root, and the moment that is to go there,
+
+            tension turn - b . push = moment,   b turn + S push = to go.
+
+        change: the turn of a root that its limits hold.
+        """
+        xx, xy, yy, x, y = self.xx, self.xy, self.yy, self.to_go_x, self.to_go_y
+        determinant = self.determinant
+        solved_x, solved_y = yy * lever_x - xy * lever_y, xx * lever_y - xy * lever_x
+        aside = lever_y * x - lever_x * y
+        whole = _not_zero(tension * determinant + lever_x * solved_x + lever_y * solved_y, lib)
+        turn = lib.where(held, change, (moment * determinant + solved_x * x + solved_y * y) / whole)
+        free_x = (tension * (yy * x - xy * y) - moment * solved_x + lever_y * aside) / whole
+        free_y = (tension * (xx * y - xy * x) - moment * solved_y - lever_x * aside) / whole
+        free_signs = negatives(tension, -tension * xx - lever_x * lever_x, whole)
+        push_x, push_y = self.push(lib, lever_x * turn, lever_y * turn)
+        return (
+            turn,
+            lib.where(held, push_x, free_x),
+            lib.where(held, push_y, free_y),
+            lib.where(held, self.signs, free_signs),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Springs:
     """A chain of reach 1 as springs with stops; each list has one number a bone."""
 
@@ -99,109 +160,118 @@ class Springs:
         there are bones: what each joint does to those before it, from the tip to the root; then two equations
         of the force, or three with a free root.
         """
-        n, fx, fy = len(self.rest), pose.force_x, pose.force_y
+        anchor, softer = pose if anchor is None else anchor, 1.0 / (1.0 + stiff)
+        force_x, force_y, count = pose.force_x, pose.force_y, len(self.rest)
         headings = [pose.angles[0]]
         for angle in pose.angles[1:]:
             headings.append(headings[-1] + angle)
         cosines, sines = lib.cos_and_sin_of(headings)
-        qx = qy = off = p = c0 = cx = cy = ex = ey = xx = xy = yy = tension = moment = zero = 0.0 * fx
-        negative = 0
-        softer = 1.0 / (1.0 + stiff)
-        anchor = pose if anchor is None else anchor
-        given: list[Number] = [zero] * n
-        # The moment at a joint grows by c0 + c . push - p (the turn of the bone before it).
-        kept, slid = [], []
-        for i in range(n - 1, -1, -1):
-            c, s, length = cosines[i], sines[i], self.lengths[i]
+        zero = 0.0 * force_x
+        to_tip_x = to_tip_y = moment = tension = zero  # from the joint; of the force about it, and along
+        # The moment at a joint grows by own + (push_x, push_y) . push - by_turn (turn of the bone before).
+        own = push_x = push_y = by_turn = zero
+        moved_x = moved_y = zero  # how far the tip moves by what springs and stops want
+        give_xx = give_xy = give_yy = zero  # how far it moves with a push
+        off, negative = zero, 0
+        joints, slid = [], []
+        for i in range(count - 1, -1, -1):
+            cosine, sine, length = cosines[i], sines[i], self.lengths[i]
             slides = self.shortest[i] != self.longest[i]
             if slides:
                 length = length + pose.slides[i]
-            along, across = length * c, length * s
-            qx, qy = qx + along, qy + across
-            moment = qx * fy - qy * fx
-            tension = p + (fx * along + fy * across)
-            bx, by = cx - across, cy + along
+            along_x, along_y = length * cosine, length * sine
+            to_tip_x, to_tip_y = to_tip_x + along_x, to_tip_y + along_y
+            moment = to_tip_x * force_y - to_tip_y * force_x
+            tension = by_turn + (force_x * along_x + force_y * along_y)
+            lever_x, lever_y = push_x - along_y, push_y + along_x
             if slides:
-                own = self.slide_weight * softer
-                wanted = stiff * softer * anchor.slides[i] + own * (c * fx + s * fy)
-                to = lib.minimum(lib.maximum(wanted, self.shortest[i]), self.longest[i])
-                gives, aside = lib.where(to == wanted, own, 0.0), c * fy - s * fx
-                give, change = gives * aside, to - pose.slides[i]
-                tension = tension - give * aside
-                bx, by, c0 = bx + give * c, by + give * s, c0 + aside * change
-                ex, ey = ex + c * change, ey + s * change
-                gc, gs = gives * c, gives * s
-                xx, xy, yy = xx + gc * c, xy + gc * s, yy + gs * s
+                gives, across, change = self._slide(i, pose, anchor, softer, cosine, sine, lib, stiff)
+                give = gives * across
+                tension = tension - give * across
+                lever_x, lever_y, own = lever_x + give * cosine, lever_y + give * sine, own + across * change
+                moved_x, moved_y = moved_x + cosine * change, moved_y + sine * change
+                give_x, give_y = gives * cosine, gives * sine
+                give_xx, give_xy = give_xx + give_x * cosine, give_xy + give_x * sine
+                give_yy = give_yy + give_y * sine
                 off = lib.maximum(off, abs(change))
-                slid.append((i, change, gc, gs, give))
+                slid.append((i, change, give_x, give_y, give))
             if i == 0 and self.free_root:
                 break
             weight = self.weights[i] * softer
             wanted = anchor.angles[i] + softer * (self.rest[i] - anchor.angles[i]) + weight * moment
-            to = lib.minimum(lib.maximum(wanted, self.low[i]), self.high[i])
-            held = to != wanted
-            if put is not None:
-                is_put = put[i] == put[i]
-                to, held = lib.where(is_put, put[i], to), held | is_put
+            to, held = self._within(i, wanted, put, lib)
             change = to - pose.angles[i]
             off = lib.maximum(off, abs(change))
             weight = lib.where(held, 0.0, weight)
-            g = 1.0 + weight * tension
-            negative = negative + (g < 0.0)
-            part = 1.0 / lib.where(abs(g) < NO_PIVOT, NO_PIVOT, g)
-            p = tension * part
-            u = (change + weight * c0) * part
-            ex, ey = ex + bx * u, ey + by * u
+            pivot = 1.0 + weight * tension
+            negative = negative + (pivot < 0.0)
+            part = 1.0 / lib.where(abs(pivot) < NO_PIVOT, NO_PIVOT, pivot)
+            by_turn = tension * part
+            alone = (change + weight * own) * part
+            moved_x, moved_y = moved_x + lever_x * alone, moved_y + lever_y * alone
             gives = weight * part
-            wx, wy = gives * bx, gives * by
-            xx, xy, yy = xx + wx * bx, xy + wx * by, yy + wy * by
-            kept.append((change, weight, c0, bx, by, part, held))
-            c0, cx, cy = (c0 - tension * change) * part, bx * part, by * part
-        error_x, error_y = x - qx, y - qy
+            give_x, give_y = gives * lever_x, gives * lever_y
+            give_xx, give_xy = give_xx + give_x * lever_x, give_xy + give_x * lever_y
+            give_yy = give_yy + give_y * lever_y
+            joints.append((change, weight, own, lever_x, lever_y, part, held))
+            own, push_x, push_y = (own - tension * change) * part, lever_x * part, lever_y * part
+        error_x, error_y = x - to_tip_x, y - to_tip_y
         error = lib.sqrt(error_x * error_x + error_y * error_y)
-        small = DAMPING * (xx + yy) + NOTHING
-        xx, yy = xx + small, yy + small
-        rx, ry = error_x - ex, error_y - ey
-        determinant = xx * yy - xy * xy
-        turns, holds, turn = [], [], zero
-        if self.free_root:
-            # tension turn - b . push = around;   b turn + S push = r;   S = (xx xy; xy yy)
-            tension = tension + stiff
+        small = DAMPING * (give_xx + give_yy) + NOTHING
+        tip = _Tip(give_xx + small, give_xy, give_yy + small, error_x - moved_x, error_y - moved_y)
+        if not self.free_root:
+            by_x, by_y = tip.push(lib)
+            signs, turns, holds, turn = tip.signs, [], [], zero
+        else:
             moment = moment + stiff * (anchor.angles[0] - pose.angles[0])
-            wanted = pose.angles[0] + EAGER * softer * moment
-            to = lib.minimum(lib.maximum(wanted, self.low[0]), self.high[0])
-            held = to != wanted
-            if put is not None:
-                is_put = put[0] == put[0]
-                to, held = lib.where(is_put, put[0], to), held | is_put
-            change, around = to - pose.angles[0], moment + c0
+            to, held = self._within(0, pose.angles[0] + EAGER * softer * moment, put, lib)
+            change, tension = to - pose.angles[0], tension + stiff
             off = lib.maximum(off, lib.where(held, abs(change), abs(moment)))
-            sx, sy, aside = yy * bx - xy * by, xx * by - xy * bx, by * rx - bx * ry
-            whole = _not_zero(tension * determinant + bx * sx + by * sy, lib)
-            turn = lib.where(held, change, (around * determinant + sx * rx + sy * ry) / whole)
-            free_x = (tension * (yy * rx - xy * ry) - around * sx + by * aside) / whole
-            free_y = (tension * (xx * ry - xy * rx) - around * sy - bx * aside) / whole
-            free_signs = negatives(tension, -tension * xx - bx * bx, whole)
-            rx, ry = rx - bx * turn, ry - by * turn
-            turns.append(turn)
-            holds.append(held)
-        signs = negatives(-xx, determinant)
-        determinant = _not_zero(determinant, lib)
-        push_x, push_y = (yy * rx - xy * ry) / determinant, (xx * ry - xy * rx) / determinant
-        if self.free_root:
-            push_x, push_y = lib.where(held, push_x, free_x), lib.where(held, push_y, free_y)
-            signs = lib.where(held, signs, free_signs)
+            turn, by_x, by_y, signs = tip.with_root(
+                lever_x, lever_y, tension, moment + own, change, held, lib
+            )
+            turns, holds = [turn], [held]
         before = turn
-        for change, weight, c0, bx, by, part, held in reversed(kept):
-            after = (before + change + weight * (c0 + bx * push_x + by * push_y)) * part
+        for change, weight, own, lever_x, lever_y, part, held in reversed(joints):
+            after = (before + change + weight * (own + lever_x * by_x + lever_y * by_y)) * part
             turns.append(after - before)
             holds.append(held)
             before = after
-        for i, change, gc, gs, give in slid:
-            given[i] = change + gc * push_x + gs * push_y + give * sum(turns[: i + 1])
+        given: list[Number] = [zero] * count
+        for i, change, give_x, give_y, give in slid:
+            given[i] = change + give_x * by_x + give_y * by_y + give * sum(turns[: i + 1])
         # A least bend: as many negative squares as there are conditions.
-        is_least = negative + signs == 2
-        return Step(turns, given, push_x, push_y, off, error, is_least, holds)
+        return Step(turns, given, by_x, by_y, off, error, negative + signs == 2, holds)
+
+    def _slide(
+        self,
+        i: int,
+        pose: SpringPose,
+        anchor: SpringPose,
+        softer: Number,
+        cosine: Number,
+        sine: Number,
+        lib: Arithmetic,
+        stiff: Number,
+    ) -> tuple[Number, Number, Number]:
+        """Return how far the i-th bone slides for a pull along it, the pull across, and the slide to make."""
+        gives = self.slide_weight * softer
+        pull = cosine * pose.force_x + sine * pose.force_y
+        wanted = stiff * softer * anchor.slides[i] + gives * pull
+        to = lib.minimum(lib.maximum(wanted, self.shortest[i]), self.longest[i])
+        across = cosine * pose.force_y - sine * pose.force_x
+        return lib.where(to == wanted, gives, 0.0), across, to - pose.slides[i]
+
+    def _within(
+        self, i: int, wanted: Number, put: list[Number] | None, lib: Arithmetic
+    ) -> tuple[Number, Number]:
+        """Return the angle that the i-th joint goes to, and whether a limit, or `put`, holds it there."""
+        to = lib.minimum(lib.maximum(wanted, self.low[i]), self.high[i])
+        held = to != wanted
+        if put is not None:
+            is_put = put[i] == put[i]
+            to, held = lib.where(is_put, put[i], to), held | is_put
+        return to, held
 
     def moved(self, pose: SpringPose, step: Step, lib: Arithmetic, stiff: Number = 0.0) -> SpringPose:
         """Return the pose after a step, less of it where it is too long, within the ranges."""
