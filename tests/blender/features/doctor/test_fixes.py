@@ -191,7 +191,7 @@ def test_a_flattened_rest_pose_keeps_lengths_and_the_bones_joined():
     for bone in armature.data.bones[1:]:
         assert bone.use_connect and (bone.head_local - bone.parent.tail_local).length < 1e-6
     flat = read_chain(armature, chain)
-    assert flat.off_plane <= 1e-6 * before.sum()
+    assert flat.remarks.off_plane <= 1e-6 * before.sum()
     assert abs(flat.plane.normal @ rig.plane.normal) > 1 - 1e-9  # it is the same plane
 
 

@@ -36,7 +36,7 @@ def test_bones_stop_where_others_branch_off():
 
 def test_two_bones_are_solved_as_two_and_more_go_on_from_their_pose():
     armature = add_leg()
-    assert loose_chain(bpy.context.scene, armature, "shin", 2).solver == 'TWO_BONE'
+    assert loose_chain(bpy.context.scene, armature, "shin", 2).settings.solver == 'TWO_BONE'
     rig = loose_chain(bpy.context.scene, armature, "shin", 3)
     assert rig.has_memory and rig.bones == ("body", "thigh", "shin")
 
@@ -61,7 +61,7 @@ def test_one_bone_alone_turns_in_the_plane_of_those_above():
     rig = loose_chain(bpy.context.scene, armature, "shin", 1)
     assert abs(rig.plane.normal[0]) > 1.0 - 1e-6
     straight = add_armature({"bone": ((0, 0, 0), (0, 0, 1), "", 0.0)}, "Other")
-    assert loose_chain(bpy.context.scene, straight, "bone", 1).plane_taken == "first bone's X"
+    assert loose_chain(bpy.context.scene, straight, "bone", 1).remarks.plane == "first bone's X"
 
 
 def test_more_bones_than_there_are_is_refused():
