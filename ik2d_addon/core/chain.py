@@ -43,7 +43,7 @@ class Chain:
     """A planar chain: its bones' lengths, joint to joint, root to tip, and how its joints may turn.
 
     lengths: (n,) from zero to LONGEST, in Blender units. A bone of zero length is allowed, and so is a
-    chain of none else; but their sum must not be less than SHORTEST otherwise.
+    chain of such bones alone; any other chain has a sum of SHORTEST or more.
     limits: (n, 2) least and greatest value of each joint's angle, in radians up to LARGEST_LIMIT; NaN or
     infinite where it is free. An angle keeps its range as a number, not modulo a turn. None: all are free.
     weights: (n,) in 0..1, how willingly each joint turns; a joint of weight 0 is rigid. None: all 1.

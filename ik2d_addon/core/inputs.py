@@ -22,7 +22,7 @@ LARGEST_ANGLE = 1e6
 def floats(values: ArrayLike, name: str) -> Floats:
     """Return `values` as an array of floats; raise IK2DError where they are no real numbers.
 
-    Truth values and texts are none, of digits or not. None is NaN in a list, but not alone.
+    True, False and texts, even of digits, are refused. None is NaN in a list, and refused alone.
     """
     try:
         array = np.asarray(values)

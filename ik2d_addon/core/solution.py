@@ -78,7 +78,7 @@ class Solution(Frames):
         """Return the solution of some of the targets, or of one; that for a single target is row 0 of one.
 
         rows: a number, a list of numbers, a mask or a slice, of the first dimension of the targets.
-        Raises IK2DError for rows that there are not.
+        Raises IK2DError for a row beyond the last one.
 
         >>> solve_two_bone(Chain([1.0, 1.0]), [3.0, 0.0]).at(0).residual.round(3)
         1.0

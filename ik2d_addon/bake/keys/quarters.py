@@ -82,7 +82,7 @@ def woven(on_frames: NDArray[Any], between: Sequence[NDArray[Any]]) -> NDArray[A
 
 
 def turning_bones(chain: KeyedChain) -> Iterator[BoneRotation]:
-    """Return the rotations of a chain's bones, without their slides."""
+    """Yield the rotations of a chain's bones, without their slides."""
     return (each for each in chain.rotations if not isinstance(each, BoneChannels))
 
 

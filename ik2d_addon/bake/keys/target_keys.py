@@ -15,7 +15,7 @@ from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import Node, parents, walk
 from ...rig.scene.by_curves import bones_by_object, hindrance, is_placing
 
-# A target is a point: of its own channels only these move it. All of what it hangs on do.
+# A target is a point: of its own channels only these move it. Of what it hangs on all channels do.
 _PLACE = ("location", "delta_location")
 _TRANSFORM = (*_PLACE, "rotation_", "delta_rotation_", "scale", "delta_scale")
 _TURNED = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")

@@ -43,8 +43,8 @@ def solved_steps(
 ) -> Steps[Solution]:
     """Run the chain's solver on targets (frames, 2). rest: (n,) the chain's angles at rest.
 
-    start: a solver that goes on does so from it, or from each frame's own; None with Even alone. posture: the
-    poses that CCD is drawn to where it goes on from one start.
+    start: the pose that a solver which goes on begins with, or one for each frame; None with Even alone.
+    posture: the poses that CCD is drawn to where it goes on from one start.
     """
     asked: dict[str, Any] = {"bend": bend, "softness": softness, "tolerance": rig.settings.tolerance}
     started: dict[str, Any] = {}

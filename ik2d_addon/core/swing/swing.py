@@ -16,7 +16,7 @@ from ..inputs import Floats
 # The rules: the normal turns the shortest way from that at rest, or from another direction; one side of the
 # chain faces a pole; the rest line turns the shortest way.
 SWING, POLE, SHORTEST_WAY = 'SWING', 'POLE', 'ARC'
-# Below this sine two directions are opposite: what remains is as small as the rounding of what divides by it.
+# Below this sine two directions are opposite: dividing by it would leave nothing but rounding.
 _OPPOSITE = 1e-8
 # Below this sine of the angle to a direction that leaves the side open, the rest's side is kept: places in
 # 32 bits are no nearer to a line.

@@ -22,7 +22,7 @@ ALIKE = 1e-9
 class Arm:
     """The last bones of a chain, from a joint on that does not move.
 
-    chain: with limits, and weights none of which is asked where the range is nothing.
+    chain: with limits. A joint whose range is a single angle has a weight too, which nothing reads.
     """
 
     chain: Chain

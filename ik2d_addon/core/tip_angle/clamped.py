@@ -37,7 +37,7 @@ class Clamped:
     points: Floats  # (m, 2)
 
     def turned(self, poses: Floats, wanted: Floats) -> Floats:
-        """Return poses (m, n), turned by steps as near to wanted headings (m,) as these lead."""
+        """Return poses (m, n) whose last bones were turned towards wanted headings (m,), step by step."""
         part = np.ones(len(poses))
         for _ in range(ROUNDS):
             left = wrapped(wanted - poses.sum(axis=1))

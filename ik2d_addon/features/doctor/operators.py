@@ -49,8 +49,9 @@ def read(chain: PropertyGroup) -> RigChain | str:
     # After an undo the objects are others, though they are the same.
     if isinstance(rig, str):
         return rig
-    pole = rig.pole and (chain.pole, chain.pole_subtarget)
-    rig = rig.solved_by(native=controls_of(chain))
+    pole, native = rig.pole and (chain.pole, chain.pole_subtarget), controls_of(chain)
+    if rig.settings.native is not native:
+        rig = rig.solved_by(native=native)
     return replace(rig, armature=armature, target=chain.target, pole=pole)
 
 
