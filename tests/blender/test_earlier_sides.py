@@ -145,7 +145,7 @@ def test_live_a_conversion_and_its_way_back_bend_alike(sign):
     bpy.context.scene.frame_set(10)
     bpy.context.scene.frame_set(5)
     assert side(arm) == -rest_side(arm)
-    assert read_chain(arm, chain).bend == sign
+    assert read_chain(arm, chain).settings.bend == sign
     remove_native(arm, chain)
     bpy.context.scene.frame_set(5)
     assert side(arm) == rest_side(arm)

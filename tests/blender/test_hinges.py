@@ -110,7 +110,7 @@ def test_what_slanted_hinges_cost_is_told_as_measured(count):
         _chain, report, measured = baked(armature, f"b{count - 1}", count, target)
         chain = report.chains[0]
         told = np.hypot(chain.residual, chain.off_plane)
-        assert np.abs(measured - told).max() <= 1e-5 * chain.reach
+        assert np.abs(measured - told).max() <= 1e-5 * chain.standard.reach
         assert chain.residual[chain.status == Status.REACHED].max() <= 2e-6 * chain.reach
         assert (chain.status == Status.REACHED).mean() > 0.7
         assert chain.off_plane.max() > 1e-4 * chain.reach
