@@ -5,7 +5,32 @@ from .keys.clearing import clear
 from .now import solve
 from .pipeline import bake, bake_steps
 from .reporting.chain_report import ChainReport
+from .reporting.chain_result import (
+    ChainResult,
+    Circumstances,
+    HandErrors,
+    JointsSolved,
+    KeysPlayed,
+    PlaneAngles,
+    Standard,
+)
 from .reporting.report import BakeReport
 from .request import BakeOptions, check
 
-__all__ = ["BakeOptions", "BakeReport", "ChainReport", "bake", "bake_steps", "check", "clear", "solve"]
+__all__ = [
+    "BakeOptions",
+    "BakeReport",
+    "ChainReport",
+    "ChainResult",
+    "Circumstances",
+    "HandErrors",
+    "JointsSolved",
+    "KeysPlayed",
+    "PlaneAngles",
+    "Standard",
+    "bake",
+    "bake_steps",
+    "check",
+    "clear",
+    "solve",
+]

@@ -29,7 +29,18 @@ FACES = {
         "Stretch",
         "Plane",
     },
-    bake: {"bake", "bake_steps", "solve", "clear", "check", "BakeOptions", "BakeReport", "ChainReport"},
+    bake: {
+        *("bake", "bake_steps", "solve", "clear", "check", "BakeOptions", "BakeReport", "ChainReport"),
+        *(
+            "ChainResult",
+            "Circumstances",
+            "HandErrors",
+            "JointsSolved",
+            "KeysPlayed",
+            "PlaneAngles",
+            "Standard",
+        ),
+    },
     chains: {
         "add_chain",
         "add_foot",

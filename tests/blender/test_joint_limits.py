@@ -167,5 +167,5 @@ def test_softness_eases_into_full_reach_and_reports_what_it_costs():
         speeds[softness] = np.abs(np.diff(bends)).max()
         chain = report.chains[0]
         assert (chain.residual[chain.status == Status.EASED] > 1e-3).any() == (softness > 0)
-        assert (chain.residual[chain.status == Status.REACHED] <= chain.tolerance).all()
+        assert (chain.residual[chain.status == Status.REACHED] <= chain.standard.tolerance).all()
     assert speeds[0.1] < 0.5 * speeds[0.0]

@@ -78,7 +78,7 @@ def test_even_within_limits_takes_arrays_alone_where_no_pose_reaches_the_target(
     (found,) = bake(armature).chains
     rows = [frame in FRAMES and frame not in by_arrays for frame in found.frames]
     assert far(shown, poses(armature)) <= 3.0 * SAME
-    assert (found.status[rows] == Status.REACHED).all() and found.limited[rows].any()
+    assert (found.status[rows] == Status.REACHED).all() and found.joints.limited[rows].any()
     assert (found.status == Status.REACHED)[np.isin(found.frames, by_arrays)].sum() <= 2
 
 
@@ -122,7 +122,7 @@ def test_plain_numbers_are_enough_for_bones_that_stretch(bones, kind, above, mon
     backwards = poses(armature, FRAMES[::-1])
     (found,) = bake(armature).chains
     baked = poses(armature)
-    assert np.ptp(found.stretch) > 0.1
+    assert np.ptp(found.joints.stretch) > 0.1
     assert far(tips(shown), tips(baked)) <= 3.0 * SAME and far(shown, backwards) <= SAME
     assert far(shown, baked) <= 2e-3  # the chain lies on a line: joints move by the root of what the tip does
 

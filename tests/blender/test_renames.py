@@ -63,7 +63,7 @@ def test_a_renamed_bone_keeps_its_limit_in_a_bake_that_blender_has_not_updated_b
     armature.data.bones["shin"].name = "calf"
     renamed = bake(armature, frame_start=1, frame_end=40).chains[0]
     assert chain.tip == "calf" and renamed.bones == ("thigh", "calf")
-    assert kept.limited.any() and (renamed.limited == kept.limited).all()
+    assert kept.joints.limited.any() and (renamed.joints.limited == kept.joints.limited).all()
 
 
 def test_a_renamed_tip_leaves_the_chain_working():

@@ -26,7 +26,7 @@ from ik2d_addon.features.doctor.fixes import Fix
 from ik2d_addon.rig.animation.bone_channels import BoneRotation
 from ik2d_addon.rig.animation.kept.keeping import Replaced
 from ik2d_addon.rig.animation.key_faults import Fault
-from ik2d_addon.rig.chain.chain import RigChain
+from ik2d_addon.rig.chain.chain import Remarks, RigChain, SolverSettings
 from ik2d_addon.rig.pose.keyed_pose import NeighborPoses
 
 # Those that hold words and numbers alone.
@@ -108,21 +108,27 @@ def test_defaults_say_that_nothing_special_is_known():
         "generated": True,
     }
     assert defaults(RigChain) == {
-        "tip_angle": None,
-        "solver_side": 1.0,
         "swing": None,
         "pole": None,
-        "foot": None,
-        "aims": False,
-        "notes": (),
-        "other_controls": False,
-        "forced": (),
-        "starts_from_rest": False,
-        "root_turns_freely": True,
         "stretching": None,
         "slides": None,
-        "slide_weight": 1.0,
         "hands": None,
+        "foot": None,
+    }
+    assert defaults(SolverSettings) == {
+        "path": "",
+        "bend": 1.0,
+        "side": 1.0,
+        "softness": 0.0,
+        "influence": 1.0,
+        "iterations": 1,
+        "tolerance": None,
+        "starts_from_rest": False,
+        "root_turns_freely": True,
+        "slide_weight": 1.0,
+        "aims": False,
+        "tip_angle": None,
         "native": None,
     }
+    assert defaults(Remarks) == {"notes": (), "other_controls": False, "forced": ()}
     assert defaults(NeighborPoses) == {"before": None, "after": None, "lost": ()}

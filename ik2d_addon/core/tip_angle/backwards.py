@@ -92,7 +92,7 @@ class Backwards:
         return self._forwards(angles, headings)
 
     def _forwards(self, angles: Floats, headings: Floats) -> Floats:
-        """Return the arm's poses (m, n) for those of the reversed chain (m, n - 1), whatever the root's limits."""
+        """Return the arm's poses (m, n) for the reversed chain's (m, n - 1), whatever the root's limits."""
         own = -angles[:, ::-1]
         return np.column_stack((headings - own.sum(axis=1), own))
 

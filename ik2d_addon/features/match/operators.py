@@ -131,9 +131,9 @@ def _snapped(armature: Object, report: BakeReport) -> Iterator[Moved]:
             name, locks = rotation_property(bone.rotation_mode), locked_channels(bone)
             indices = [index for index in range(len(getattr(bone, name))) if not locks[index]]
             yield Moved(bone, name, indices)
-            if chain.slides is not None:
+            if chain.joints.slides is not None:
                 yield Moved(bone, "location", range(3), generated=True)
-            if chain.stretch is not None:
+            if chain.joints.stretch is not None:
                 yield Moved(bone, "scale", [ALONG], generated=True)
 
 
