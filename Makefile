@@ -121,7 +121,7 @@ pictures:  ## Renew the sample scenes' pictures, and the window's where BLENDER_
 	@$(ENVIRONMENT) bench pictures
 	"$(PYTHON)" tools/render_pictures.py
 	"$(PYTHON)" tools/platform_pictures.py docs/publishing
-	"$(PYTHON)" -m ik2d_addon.core.demo --save docs/core_demo.png
+	"$(PYTHON)" tools/core_demo.py --save docs/core_demo.png
 	$(if $(BLENDER_GUI),"$(PYTHON)" tools/take_pictures.py --gui "$(BLENDER_GUI)")
 
 clean:  ## Remove everything that these targets made

@@ -42,7 +42,7 @@ MODULES = 14
 LINES, FIELDS = 400, 15
 SOURCES = sorted(
     path
-    for folder in ("ik2d_addon", "tests", "tools", "sample_scenes", "benchmarks")
+    for folder in ("ik2d_addon", "core_demo", "tests", "tools", "sample_scenes", "benchmarks")
     for path in (ROOT / folder).rglob("*.py")
 ) + [ROOT / "__init__.py"]
 BLOCKED_BPY = """
@@ -129,20 +129,16 @@ def test_core_imports_only_numpy_and_the_standard_library() -> None:
     """Its demo, which no zip holds and nothing else imports, draws with matplotlib."""
     outside = {}
     for path in (PACKAGE / "core").rglob("*.py"):
-        is_demo = path.is_relative_to(PACKAGE / "core" / "demo")
-        allowed = sys.stdlib_module_names | ({"numpy", "matplotlib"} if is_demo else {"numpy"})
+        allowed = sys.stdlib_module_names | {"numpy"}
         if wrong := {name.partition(".")[0] for level, name in imports(path) if not level} - allowed:
             outside[relative(path)] = wrong
     assert outside == {}
 
 
-def test_nothing_imports_the_demo() -> None:
-    demo = ("core", "demo")
-    assert [
-        relative(path)
-        for path in PACKAGE.rglob("*.py")
-        if module(path)[:2] != demo and any(name[:2] == demo for name in imported_modules(path))
-    ] == []
+def test_the_demo_uses_what_the_package_shows_alone() -> None:
+    names = [name for path in (ROOT / "core_demo").glob("*.py") for level, name in imports(path) if not level]
+    ours = {name for name in names if name.startswith("ik2d")}
+    assert ours and all(name.count(".") == 1 and name.startswith("ik2d_core.") for name in ours)
 
 
 def test_no_file_of_the_package_uses_threads() -> None:

@@ -115,6 +115,7 @@ def test_the_wheel_holds_the_solvers_and_nothing_else(built):
     core = ROOT / "ik2d_addon" / "core"
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     sources = [path.relative_to(core).as_posix() for path in [*core.rglob("*.py"), core / "py.typed"]]
+    sources += [f"demo/{path.name}" for path in (ROOT / "core_demo").glob("*.py")]
     assert names == {f"ik2d_core/{name}" for name in sources}
     metadata = zipfile.ZipFile(wheel).read(f"ik2d_core-{VERSION}.dist-info/METADATA").decode()
     assert "Requires-Dist: numpy>=1.26\n" in metadata and "License-Expression: GPL-3.0-or-later" in metadata

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ik2d_addon.core.demo.__main__ import main
+from core_demo.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[3]
-RUN = "import runpy; runpy.run_module('ik2d_addon.core.demo', run_name='__main__')"
+RUN = "import runpy; runpy.run_path('tools/core_demo.py', run_name='__main__')"
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik2d_addon.core.demo.arm import ARC, CCD, EVEN, LIMITS, MOST_BONES, SOLVERS, STEPS, TWO_BONE, DemoArm
+from core_demo.arm import ARC, CCD, EVEN, LIMITS, MOST_BONES, SOLVERS, STEPS, TWO_BONE, DemoArm
 
 
 @pytest.mark.parametrize("bones", range(1, MOST_BONES + 1))

@@ -8,8 +8,8 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 from matplotlib.backend_bases import MouseEvent  # noqa: E402
 
-from ik2d_addon.core.demo.arm import ARC, EVEN, SOLVERS, STEPS, TWO_BONE  # noqa: E402
-from ik2d_addon.core.demo.window import Window  # noqa: E402
+from core_demo.arm import ARC, EVEN, SOLVERS, STEPS, TWO_BONE  # noqa: E402
+from core_demo.window import Window  # noqa: E402
 
 pytestmark = pytest.mark.slow
 

@@ -4,15 +4,23 @@
 from collections.abc import Sequence
 
 import numpy as np
+from ik2d_core import (
+    CCDResult,
+    Chain,
+    Region,
+    Solution,
+    Status,
+    ccd_step,
+    forward,
+    reachable,
+    solve_arc,
+    solve_ccd,
+    solve_even,
+    solve_two_bone,
+)
+from numpy.typing import NDArray
 
-from ..arc import solve_arc
-from ..ccd import CCDResult, ccd_step, solve_ccd
-from ..chain import Chain, forward
-from ..even import solve_even
-from ..inputs import Floats
-from ..region import Region, reachable
-from ..solution import Solution, Status
-from ..two_bone import solve_two_bone
+Floats = NDArray[np.float64]
 
 TWO_BONE, EVEN, ARC, CCD, STEPS = "Two-bone", "Smooth (Even)", "Circle (Arc)", "CCD", "CCD, step by step"
 SOLVERS = (TWO_BONE, EVEN, ARC, CCD, STEPS)
