@@ -196,7 +196,9 @@ def test_a_note_is_said_once_for_all_limbs_that_have_it_whatever_their_side():
         ("a Child Of",),
     )
     plans = tuple(
-        SimpleNamespace(name=title, limb=SimpleNamespace(title=title), lost=notes, carried=(), off_plane=0.0)
+        SimpleNamespace(
+            name=title, limb=SimpleNamespace(title=title), lost=notes, carried=(), off_plane=(0.0, 1)
+        )
         for title, notes in zip(("leg.L", "leg.R", "arm"), lost, strict=True)
     )
     adoption = replace(adopt.plan_adoption(armature, bpy.context.scene, None), plans=plans, takers={})
