@@ -94,9 +94,9 @@ def is_constant(values: NDArray[np.floating[Any]]) -> bool:
     return bool((values == values[0]).all())
 
 
-def repeated(one: NDArray[Any], frames: int) -> NDArray[Any]:
+def repeated(value: NDArray[Any], frames: int) -> NDArray[Any]:
     """Return a read-only array (frames, ..) that repeats one value (..) without copying it."""
-    whole = np.asarray(one, order="C")  # numpy's own broadcast_to takes ten times as long
+    whole = np.asarray(value, order="C")  # numpy's own broadcast_to takes ten times as long
     values: NDArray[Any] = np.ndarray((frames, *whole.shape), whole.dtype, whole, 0, (0, *whole.strides))
     values.flags.writeable = False
     return values
@@ -131,24 +131,24 @@ def product(a: Floats, b: Floats) -> Floats:
 def turned(matrices: Floats, vectors: Floats) -> Floats:
     """Return vectors (frames, 3), each turned and scaled by its matrix (frames, 3, 3)."""
     if _is_thin(matrices):
-        found: Floats = vectors @ matrices[0].T
+        rotated: Floats = vectors @ matrices[0].T
     else:
-        found = (matrices @ vectors[..., None])[..., 0]
-    return found
+        rotated = (matrices @ vectors[..., None])[..., 0]
+    return rotated
 
 
 def norms(vectors: Floats) -> Floats:
     """Return the lengths (frames,) of vectors (frames, 3)."""
     x, y, z = vectors.T
-    found: Floats = np.sqrt(x * x + y * y + z * z)
-    return found
+    lengths: Floats = np.sqrt(x * x + y * y + z * z)
+    return lengths
 
 
 def are_finite(values: Floats) -> NDArray[np.bool_]:
     """Return the frames (frames,) at which all of values (frames, ..) are finite numbers."""
-    one = unrepeated(values)
-    found = np.isfinite(one).all(axis=tuple(range(1, one.ndim)))
-    return found if len(one) == len(values) else repeated(found[0], len(values))
+    rows = unrepeated(values)
+    finite = np.isfinite(rows).all(axis=tuple(range(1, rows.ndim)))
+    return finite if len(rows) == len(values) else repeated(finite[0], len(values))
 
 
 def _is_thin(values: NDArray[Any]) -> bool:
@@ -185,5 +185,5 @@ class Frames:
         """Return the frames of all parts in one; their fields are arrays or None."""
         if len(parts) == 1:
             return parts[0]
-        columns = {part.name: [getattr(one, part.name) for one in parts] for part in fields(cls)}
+        columns = {field.name: [getattr(one, field.name) for one in parts] for field in fields(cls)}
         return cls(**{name: None if one[0] is None else np.concatenate(one) for name, one in columns.items()})

@@ -149,8 +149,8 @@ class _Circle:
 
     def _total(self, u: Floats, side: float) -> tuple[Floats, Floats]:
         """Return S, or pi - S (side -1), for u (m,), and its slope."""
-        halves, own = self._others(u)
-        cosines = np.cos(u)[:, np.newaxis] / np.where(own > 0.0, own, 1.0)
+        halves, root = self._others(u)
+        cosines = np.cos(u)[:, np.newaxis] / np.where(root > 0.0, root, 1.0)
         return u + side * halves.sum(axis=1), 1.0 + side * (self.others * cosines).sum(axis=1)
 
     def _others(self, u: Floats) -> tuple[Floats, Floats]:
@@ -159,8 +159,8 @@ class _Circle:
         An arcsine has no digits near a right angle; the lengths' own differences have.
         """
         sine, cosine = np.sin(u)[:, np.newaxis], np.cos(u)[:, np.newaxis]
-        own = np.hypot(cosine, self.missing * sine)
-        return np.arctan2(self.others * sine, own), own
+        size = np.hypot(cosine, self.missing * sine)
+        return np.arctan2(self.others * sine, size), size
 
     def _halves(self, u: Floats, side: float) -> Floats:
         """Return half the angle of each bone (m, n)."""

@@ -104,8 +104,8 @@ def _array_only(
     if rows.size == 0:
         return pose
     changed = [angles.copy() for angles in pose]
-    found = function([angles[rows] for angles in pose], *(number[rows] for number in numbers))
-    for angles, new in zip(changed, found, strict=True):
+    others = function([angles[rows] for angles in pose], *(number[rows] for number in numbers))
+    for angles, new in zip(changed, others, strict=True):
         angles[rows] = new
     return changed
 

@@ -347,13 +347,13 @@ def going_on(angles: Floats, low: float, high: float, near: float) -> Floats:
 
     The first one is near to `near`. For a range of a turn or more, which has room for every rotation.
     """
-    turn, last, found = 2.0 * math.pi, near, np.empty_like(angles)
+    turn, last, continuous = 2.0 * math.pi, near, np.empty_like(angles)
     for i, angle in enumerate(angles.tolist()):
         last += math.remainder(angle - last, turn)
         last += turn * max(0, math.ceil((low - last) / turn))
         last -= turn * max(0, math.ceil((last - high) / turn))
-        found[i] = last
-    return found
+        continuous[i] = last
+    return continuous
 
 
 def _apart(angles: Floats, limit: Floats) -> Floats:

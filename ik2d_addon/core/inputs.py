@@ -93,12 +93,12 @@ def number(value: object, name: str) -> float:
 def whole_number(value: object, name: str, least: int, most: int) -> int:
     """Return a whole number from `least` to `most`; raise IK2DError for a fraction or anything else."""
     try:
-        found = least - 1 if isinstance(value, (bool, np.bool_)) else index(value)  # type: ignore[arg-type]
+        whole = least - 1 if isinstance(value, (bool, np.bool_)) else index(value)  # type: ignore[arg-type]
     except TypeError:
-        found = least - 1
-    if not least <= found <= most:
+        whole = least - 1
+    if not least <= whole <= most:
         raise IK2DError(f"{name} must be a whole number of {least} to {most}, not {brief(value)}")
-    return found
+    return whole
 
 
 def checked_kind(value: object, kind: type, name: str) -> None:
@@ -138,10 +138,10 @@ def unwrapped(angles: Floats) -> Floats:
         return angles.copy()
     steps = np.abs(np.diff(angles, axis=0))
     jumps = ~(steps.max(axis=0) < np.pi)
-    found = np.array(angles)  # in the same order in memory
+    continuous = np.array(angles)  # in the same order in memory
     if jumps.any():
-        found[:, jumps] = np.unwrap(angles[:, jumps], axis=0)
-    return found
+        continuous[:, jumps] = np.unwrap(angles[:, jumps], axis=0)
+    return continuous
 
 
 def checked_bend(bend: ArrayLike) -> Floats:

@@ -57,6 +57,6 @@ def soft_targets_within(inner: Number, outer: Number, targets: Floats, softness:
     """Return the targets of `soft_targets` for annuli of reach, one or one for each target."""
     distance = np.hypot(targets[..., 0], targets[..., 1])
     eased = softened_within(inner, outer, distance, softness, ARRAYS)
-    part = eased / np.where(distance > 0.0, distance, 1.0)
+    share = eased / np.where(distance > 0.0, distance, 1.0)
     is_soft = np.greater(softness, 0.0)[..., np.newaxis]
-    return np.where(is_soft, targets * part[..., np.newaxis], targets)
+    return np.where(is_soft, targets * share[..., np.newaxis], targets)

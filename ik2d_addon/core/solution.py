@@ -83,7 +83,7 @@ class Solution(Frames):
         >>> solve_two_bone(Chain([1.0, 1.0]), [3.0, 0.0]).at(0).residual.round(3)
         1.0
         """
-        known_parts = ((part.name, getattr(self, part.name)) for part in fields(self))
+        known_parts = ((field.name, getattr(self, field.name)) for field in fields(self))
         each = {name: values for name, values in known_parts if values is not None}
         if self.status.ndim == 0:
             each = {name: values[np.newaxis] for name, values in each.items()}

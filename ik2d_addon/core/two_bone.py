@@ -269,12 +269,12 @@ def _candidates(chain: Chain, targets: Floats, side: float) -> list[Floats]:
     (d1, d2), points = (chain.lengths / outer).tolist(), in_reaches(chain, targets)
     x, y = points.T
     distance = np.hypot(x, y)
-    found = [np.stack(two_bone_pose(d1, d2, x, y, distance, bend, ARRAYS), axis=-1) for bend in (side, -side)]
+    both = [np.stack(two_bone_pose(d1, d2, x, y, distance, bend, ARRAYS), axis=-1) for bend in (side, -side)]
     limits = chain.ranges.tolist()
     for angle2 in sorted(limits[1], key=lambda limit: -side * limit):
         if np.isfinite(angle2):
-            found.append(_arm_aim([d1, d2], points, np.full((len(x), 2), angle2)))
+            both.append(_arm_aim([d1, d2], points, np.full((len(x), 2), angle2)))
     for angle1 in limits[0]:
         if np.isfinite(angle1):
-            found.append(_elbow_aim([d1, d2], points, np.full((len(x), 2), angle1)))
-    return found
+            both.append(_elbow_aim([d1, d2], points, np.full((len(x), 2), angle1)))
+    return both

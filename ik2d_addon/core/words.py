@@ -54,8 +54,8 @@ def refusal(template: str, /, **places: object) -> IK2DError:
 
 def number_of(number: int, noun: str) -> str:
     """Return a number of things: "1 frame", "2 frames"."""
-    one, more = NOUNS[noun]
-    return say(one if number == 1 else more, number=number)
+    single, more = NOUNS[noun]
+    return say(single if number == 1 else more, number=number)
 
 
 def quoted(names: Iterable[str]) -> str:
@@ -83,13 +83,13 @@ def once_for_all(told: Iterable[tuple[str, str]]) -> list[tuple[list[str], str]]
 
     Texts that differ by the sides in their names alone are one: "limits of 'shin.L/R'".
     """
-    found: dict[str, dict[str, list[str]]] = {}
+    sorted_lines: dict[str, dict[str, list[str]]] = {}
     for name, text in told:
-        names = found.setdefault(_SIDE.sub("*", text), {}).setdefault(text, [])
+        names = sorted_lines.setdefault(_SIDE.sub("*", text), {}).setdefault(text, [])
         if name not in names:
             names.append(name)
     lines = []
-    for texts in found.values():
+    for texts in sorted_lines.values():
         names = list(dict.fromkeys(name for names in texts.values() for name in names))
         text = next(iter(texts))
         lines.append((names, _SIDE.sub("L/R", text) if len(texts) > 1 else text))

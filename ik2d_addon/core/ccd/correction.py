@@ -68,10 +68,10 @@ def least_turns(
     error = sqrt(error_x * error_x + error_y * error_y)
     if min(weights) == 1.0:
         # u . e is the sum of q^2 / w: the square of the step's length.
-        part = min(1.0, longest * sqrt(error / (ux * error_x + uy * error_y)))
+        share = min(1.0, longest * sqrt(error / (ux * error_x + uy * error_y)))
     else:  # unwilling joints would make that long, and the step too short to help
-        part = min(1.0, longest * sqrt(error / (sum(map(mul, whole, whole)) + NO_STEP)))
-    return [part * turn for turn in reversed(whole)]
+        share = min(1.0, longest * sqrt(error / (sum(map(mul, whole, whole)) + NO_STEP)))
+    return [share * turn for turn in reversed(whole)]
 
 
 def corrected(

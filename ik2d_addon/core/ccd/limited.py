@@ -85,24 +85,24 @@ def limited_steps(
         nearest = off_the_annulus(bones.lengths, start, x, y, bend)
     if nearest is not None and cut(bones, nearest) == nearest:
         return SolvedTarget(nearest, 0, True)
-    found = None
+    reached = None
     if nearest is None and not asks_first:
-        found, has_arrived = around(bones, start, x, y, bend, tolerance, rounds)
+        reached, has_arrived = around(bones, start, x, y, bend, tolerance, rounds)
         if has_arrived:
-            return found
+            return reached
         yield 0
     region = yield from region_of(bones)
     if region is not None:
         exact, away = asked(region, np.array([[x, y]]), np.array([start]), tolerance)
         if away[0] > 0.0:
             return SolvedTarget(exact[0].tolist(), 0, True)
-    if found is None:
-        found, has_arrived = around(bones, start, x, y, bend, tolerance, rounds)
+    if reached is None:
+        reached, has_arrived = around(bones, start, x, y, bend, tolerance, rounds)
         if has_arrived:
-            return found
+            return reached
     if region is None:
-        return found._replace(angles=near_numbers(bones, _settled(bones, found.angles, x, y), start))
-    return blended(bones, start, exact[0].tolist(), x, y, tolerance, rounds, found.iterations)
+        return reached._replace(angles=near_numbers(bones, _settled(bones, reached.angles, x, y), start))
+    return blended(bones, start, exact[0].tolist(), x, y, tolerance, rounds, reached.iterations)
 
 
 def around(
@@ -148,8 +148,8 @@ def blended(
     total: int,
 ) -> SolvedTarget:
     """Return a pose that reaches a target, between the start and `exact`. total: the iterations before."""
-    for part in PARTS:
-        between = [a + part * (b - a) for a, b in zip(start, exact, strict=True)]
+    for share in PARTS:
+        between = [a + share * (b - a) for a, b in zip(start, exact, strict=True)]
         begin = TriedPose.of(bones, cut(bones, between), x, y)
         pose, done = _corrected_within(bones, begin, x, y, tolerance, rounds)
         total += done
@@ -241,13 +241,13 @@ def cut(bones: CcdBones, angles: list[float]) -> list[float]:
 def _corrected(bones: CcdBones, pose: TriedPose, x: float, y: float) -> TriedPose:
     """Return the pose after the least turns within the limits, or after a part of them that helps more."""
     turns = _turns_within(bones, pose)
-    part = 1.0
+    share = 1.0
     while True:
-        moved = [angle + part * turn for angle, turn in zip(pose.angles, turns, strict=True)]
+        moved = [angle + share * turn for angle, turn in zip(pose.angles, turns, strict=True)]
         better = TriedPose.of(bones, cut(bones, moved), x, y)
-        if better.error < pose.error or part < SHORTEST_PART:
+        if better.error < pose.error or share < SHORTEST_PART:
             return better
-        part /= 3.0
+        share /= 3.0
 
 
 def _turns_within(bones: CcdBones, pose: TriedPose) -> list[float]:

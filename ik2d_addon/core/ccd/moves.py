@@ -69,30 +69,32 @@ def least_moves(bones: CcdBones, pose: list[float], arms: Arms, error: Vector) -
 
     No step is longer than that of least_turns. Where the ranges do not suffice, a part is done.
     """
-    own = Moves.of(bones, pose, arms)
+    at_pose = Moves.of(bones, pose, arms)
     enough = LEFT * hypot(*error)
-    force, rest, weights = (0.0, 0.0), error, own.weights
+    force, rest, weights = (0.0, 0.0), error, at_pose.weights
     for _ in range(ROUNDS):
-        force, moves, rest = _advanced(own, force, push(own.x, own.y, weights, *rest), error, rest)
+        force, moves, rest = _advanced(
+            at_pose, force, push(at_pose.x, at_pose.y, weights, *rest), error, rest
+        )
         if hypot(*rest) <= enough:
             break
-        weights = own.free(moves)
+        weights = at_pose.free(moves)
     squares = sum(map(mul, moves, moves)) + NO_STEP
-    part = min(1.0, LONGEST_STEP * sqrt(hypot(*error) / squares))
-    return [part * move for move in moves]
+    share = min(1.0, LONGEST_STEP * sqrt(hypot(*error) / squares))
+    return [share * move for move in moves]
 
 
 def _advanced(
-    own: Moves, force: Vector, step: Vector, error: Vector, rest: Vector
+    before: Moves, force: Vector, step: Vector, error: Vector, rest: Vector
 ) -> tuple[Vector, list[float], Vector]:
     """Return the force after a step, or a part of it; its moves, and the error they leave."""
-    slope, part = rest[0] * step[0] + rest[1] * step[1], 1.0
+    slope, share = rest[0] * step[0] + rest[1] * step[1], 1.0
     while True:
-        new = force[0] + part * step[0], force[1] + part * step[1]
-        moves = own.by(new)
-        x, y = own.tip(moves)
+        new = force[0] + share * step[0], force[1] + share * step[1]
+        moves = before.by(new)
+        x, y = before.tip(moves)
         left = error[0] - x, error[1] - y
         after = left[0] * step[0] + left[1] * step[1]
-        if after >= DOWNHILL * slope or part < SHORTEST_PART:
+        if after >= DOWNHILL * slope or share < SHORTEST_PART:
             return new, moves, left
-        part *= slope / (slope - after)
+        share *= slope / (slope - after)

@@ -58,15 +58,15 @@ def mirrored(bones: CcdBones, angles: list[float]) -> list[float]:
 
     Rigid joints keep their angles; limits do not count.
     """
-    part = joined(bones, angles)
-    if part is None:
+    turning = joined(bones, angles)
+    if turning is None:
         return angles
-    inner, found = part.inner_angles(angles), list(angles)
-    xs, ys = arms_to_tip(part.bones.lengths, inner)
-    turned = aimed(part.bones.lengths, [inner[0], *(-angle for angle in inner[1:])], xs[-1], ys[-1])
-    for i, offset, angle in zip(part.turning, part.offsets, nearest_turns(turned, inner), strict=True):
-        found[i] = angle - offset
-    return found
+    inner, mirror = turning.inner_angles(angles), list(angles)
+    xs, ys = arms_to_tip(turning.bones.lengths, inner)
+    turned = aimed(turning.bones.lengths, [inner[0], *(-angle for angle in inner[1:])], xs[-1], ys[-1])
+    for i, offset, angle in zip(turning.turning, turning.offsets, nearest_turns(turned, inner), strict=True):
+        mirror[i] = angle - offset
+    return mirror
 
 
 def turning_side(bones: CcdBones, angles: list[float], bend: float) -> float:
@@ -76,8 +76,8 @@ def turning_side(bones: CcdBones, angles: list[float], bend: float) -> float:
     """
     if not has_rigid(bones):
         return side_of(angles, bend)
-    part = joined(bones, angles)
-    return bend if part is None else side_of(part.inner_angles(angles), bend)
+    turning = joined(bones, angles)
+    return bend if turning is None else side_of(turning.inner_angles(angles), bend)
 
 
 def joined(bones: CcdBones, start: list[float]) -> Joined | None:

@@ -82,7 +82,7 @@ def bent(bones: CcdBones, pose: list[float], x: float, y: float, bend: float) ->
     n, eased = len(bones.lengths), off_the_ends(bones, pose)
     lengths = present_lengths(bones, eased)
     whole = sum(lengths)
-    rigid = CcdBones([part / whole for part in lengths], bones.weights[:n], bones.low[:n], bones.high[:n])
+    rigid = CcdBones([length / whole for length in lengths], bones.weights[:n], bones.low[:n], bones.high[:n])
     angles = off_the_line(rigid, eased[:n], x / whole, y / whole, bend)
     return pointed(bones, angles + eased[n:], x, y)
 

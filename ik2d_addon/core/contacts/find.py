@@ -67,8 +67,8 @@ def find_contacts(
     size = number(size, "size")
     if not 0.0 <= size <= LONGEST:
         raise IK2DError(f"size must be the leg's length, not negative, not {size}")
-    found = _contacts(motion.unrolled(), size)[motion.middle] if motion.loop else _contacts(motion, size)
-    return found[:, 0] if single else found
+    contacts = _contacts(motion.unrolled(), size)[motion.middle] if motion.loop else _contacts(motion, size)
+    return contacts[:, 0] if single else contacts
 
 
 def _contacts(motion: Motion, size: float) -> Mask:
@@ -83,12 +83,12 @@ def _contacts(motion: Motion, size: float) -> Mask:
     mask = np.zeros(motion.places.shape[:2], bool)
     speeds = np.minimum(speeds, _calm_speeds(motion))
     for point, heights in enumerate(motion.heights.T):
-        down, own = _low(motion, heights), speeds[:, point]
-        still = _spread(own <= slowest, own <= slow) & down[1:] & down[:-1]
-        rest = own[~still]
+        down, speed = _low(motion, heights), speeds[:, point]
+        still = _spread(speed <= slowest, speed <= slow) & down[1:] & down[:-1]
+        rest = speed[~still]
         if len(rest) and (least := float(np.quantile(rest, OFTEN))) <= sliding:
             near = _near_ground(motion, heights, still)
-            core, around = near & (own <= CORE * least), near & (own <= max(slow, AROUND * least))
+            core, around = near & (speed <= CORE * least), near & (speed <= max(slow, AROUND * least))
             still = _spread(core | still, around | still) & down[1:] & down[:-1]
         for first, end in _joined(motion, runs(still), motion.relative[:, point], slow):
             if _lasts(motion.times, first, end) and not _is_top(motion, heights, first, end):
@@ -120,10 +120,10 @@ def _near_ground(motion: Motion, heights: Floats, still: Mask) -> Mask:
 
 def _spread(core: Mask, around: Mask) -> Mask:
     """Return the runs of `around` that hold some of `core`."""
-    found = np.zeros_like(around)
+    spread = np.zeros_like(around)
     for first, end in runs(around):
-        found[first:end] = core[first:end].any()
-    return found
+        spread[first:end] = core[first:end].any()
+    return spread
 
 
 def _lift(times: Floats, heights: Floats) -> float:
@@ -144,16 +144,16 @@ def _low(motion: Motion, heights: Floats) -> Mask:
 
 def _joined(motion: Motion, still: list[tuple[int, int]], path: Floats, slow: float) -> list[tuple[int, int]]:
     """Return runs of steps with short gaps closed over which the point gets nowhere."""
-    found: list[tuple[int, int]] = []
+    joined: list[tuple[int, int]] = []
     for first, end in still:
-        if found:
-            before = found[-1][1]
+        if joined:
+            before = joined[-1][1]
             gap = motion.times[first] - motion.times[before]
             if gap <= GAP and np.linalg.norm(path[first] - path[before]) <= slow * GAP:
-                found[-1] = (found[-1][0], end)
+                joined[-1] = (joined[-1][0], end)
                 continue
-        found.append((first, end))
-    return found
+        joined.append((first, end))
+    return joined
 
 
 def _lasts(times: Floats, first: int, end: int) -> bool:

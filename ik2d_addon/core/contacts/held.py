@@ -53,11 +53,11 @@ def held(
         offsets[-1] = offsets[0]
     else:
         offsets = _offsets(motion, mask)
-    found = motion.places + offsets
+    held_places = motion.places + offsets
     if motion.ground is not None:
-        below = motion.ground - found @ motion.up
-        found += np.maximum(below, 0.0)[..., None] * motion.up
-    return found[:, 0] if single else found
+        below = motion.ground - held_places @ motion.up
+        held_places += np.maximum(below, 0.0)[..., None] * motion.up
+    return held_places[:, 0] if single else held_places
 
 
 def _mask(contacts: ArrayLike, motion: Motion, single: bool) -> Mask:
@@ -76,10 +76,10 @@ def _offsets(motion: Motion, mask: Mask) -> Floats:
     """Return the offsets (frames, points, 3) that hold each contact, and ease between them."""
     offsets = np.zeros_like(motion.places)
     for point in range(mask.shape[1]):
-        own, spans = offsets[:, point], runs(mask[:, point])
+        here, spans = offsets[:, point], runs(mask[:, point])
         for first, end in spans:
-            own[first:end] = _stand(motion, point, first, end) - motion.relative[first:end, point]
-        ease_between(own, spans, motion.times)
+            here[first:end] = _stand(motion, point, first, end) - motion.relative[first:end, point]
+        ease_between(here, spans, motion.times)
     return offsets
 
 

@@ -66,8 +66,8 @@ def planted(
     places: Floats = motion.ankles - motion.scales[:, None] * turned(turns, axes.offsets(ankles))
     moves, twists = np.zeros_like(places), np.zeros_like(places)
     for (first, end), stand in zip(spans, stands, strict=True):
-        own, rows = motion.at(slice(first, end)), slice(first, end)
-        moves[rows] = _stand_place(own, axes, stand, heel[rows], toe[rows], up) - places[rows]
+        while_held, rows = motion.at(slice(first, end)), slice(first, end)
+        moves[rows] = _stand_place(while_held, axes, stand, heel[rows], toe[rows], up) - places[rows]
         twists[rows] = vectors_of(stand @ np.swapaxes(turns[rows], 1, 2))
     ease_between(moves, spans, times)
     ease_between(twists, spans, times)
@@ -97,9 +97,9 @@ def _planted_loop(
         *(thrice(rows) for rows in (motion.turns, motion.bends, motion.scales, motion.break_angles)),
     )
     heel, toe = (np.concatenate((mask[:-1], mask[:-1], mask[:-1], mask[:1])) for mask in (heel, toe))
-    found = planted(whole, axes, heel, toe, thrice(times, times[-1] - times[0]), up)
+    three = planted(whole, axes, heel, toe, thrice(times, times[-1] - times[0]), up)
     middle = slice(count, 2 * count + 1)
-    return PlantedFoot(*(getattr(found, name)[middle] for name in found.__dataclass_fields__))
+    return PlantedFoot(*(getattr(three, name)[middle] for name in three.__dataclass_fields__))
 
 
 # --- One contact -------------------------------------------------------------
@@ -137,12 +137,12 @@ def _stand_place(
     stand: its rotation (3, 3). Its height is the median, so that a foot that sinks for a while does not
     pull it down.
     """
-    shape, found = axes.shape, []
+    shape, candidates = axes.shape, []
     for mask, point in ((heel, shape.heel), (toe, shape.ball)):
         offset = axes.offsets(np.array(point))
         moved = motion.turns[mask] @ offset - stand @ offset
-        found.append(motion.ankles[mask] + motion.scales[mask, None] * moved)
-    places = np.concatenate(found)
+        candidates.append(motion.ankles[mask] + motion.scales[mask, None] * moved)
+    places = np.concatenate(candidates)
     heights = places @ up
     place: Floats = places.mean(axis=0) + (np.median(heights) - heights.mean()) * up
     return place
@@ -155,8 +155,8 @@ def _mean(turns: Floats) -> Floats:
     """Return the rotation (3, 3) nearest to all of some rotations (m, 3, 3)."""
     left, _, right = np.linalg.svd(turns.mean(axis=0))
     sign = np.sign(np.linalg.det(left @ right))
-    found: Floats = (left * (1.0, 1.0, sign)) @ right
-    return found
+    mean: Floats = (left * (1.0, 1.0, sign)) @ right
+    return mean
 
 
 def turns_of(vectors: Floats) -> Floats:
@@ -181,5 +181,5 @@ def vectors_of(turns: Floats) -> Floats:
     )
     sines = norms(twists)
     angles = np.arctan2(sines, np.trace(turns, axis1=1, axis2=2) - 1.0)
-    found: Floats = twists / np.where(sines > 0.0, sines, 1.0)[:, None] * angles[:, None]
-    return found
+    vectors: Floats = twists / np.where(sines > 0.0, sines, 1.0)[:, None] * angles[:, None]
+    return vectors

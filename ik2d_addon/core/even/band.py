@@ -41,17 +41,17 @@ def solved(
         if abs(below[0]) > abs(row[0]):
             row, below = below, row
         pivot = row[0] or NO_PIVOT
-        part = below[0] / pivot
-        one, two = first[k] / pivot, second[k] / pivot
-        first[k + 1] -= one * row[1]
+        share = below[0] / pivot
+        above, two = first[k] / pivot, second[k] / pivot
+        first[k + 1] -= above * row[1]
         second[k + 1] -= two * row[1]
-        first[k + 2] -= one * row[2]
+        first[k + 2] -= above * row[2]
         second[k + 2] -= two * row[2]
-        rest = [below[1] - part * row[1], below[2] - part * row[2], 0.0]
+        rest = [below[1] - share * row[1], below[2] - share * row[2], 0.0]
         for i in ends:
             number = row[i]
-            rest.append(below[i] - part * number)
-            first[n - 2 + i] -= one * number
+            rest.append(below[i] - share * number)
+            first[n - 2 + i] -= above * number
             second[n - 2 + i] -= two * number
         done.append(row)
         row = rest
@@ -67,8 +67,8 @@ def _three(rows: list[list[float]], value: int) -> list[float]:
         rows[k], rows[best] = rows[best], rows[k]
         pivot = rows[k][k] or NO_PIVOT
         for i in range(k + 1, 3):
-            part = rows[i][k] / pivot
-            rows[i] = [b - part * a for a, b in zip(rows[k], rows[i], strict=True)]
+            share = rows[i][k] / pivot
+            rows[i] = [b - share * a for a, b in zip(rows[k], rows[i], strict=True)]
     z = rows[2][3] / (rows[2][2] or NO_PIVOT)
     y = (rows[1][3] - rows[1][2] * z) / (rows[1][1] or NO_PIVOT)
     x = (rows[0][3] - rows[0][2] * z - rows[0][1] * y) / (rows[0][0] or NO_PIVOT)
@@ -78,9 +78,9 @@ def _three(rows: list[list[float]], value: int) -> list[float]:
 def _from_the_end(done: list[list[float]], last: list[float], value: int) -> list[float]:
     """Return all unknowns, from the last three and one more by each row that is done."""
     x, after, z = last
-    found = [z, after, x]
+    values = [z, after, x]
     for row in reversed(done):
         x, after = (row[4 + value] - row[1] * x - row[2] * after - row[3] * z) / (row[0] or NO_PIVOT), x
-        found.append(x)
-    found.reverse()
-    return found
+        values.append(x)
+    values.reverse()
+    return values

@@ -132,20 +132,20 @@ class Curve:
             while True:
                 bent = (place.ahead - before) / last
                 guess = place.at + length * place.ahead + 0.5 * length * length * bent
-                found = self.step(place, guess)
-                if found is not None:
-                    turn = float(np.linalg.norm(found.ahead - place.ahead))
-                    moved = float(np.abs(found.angles - place.angles).max()) / LARGEST_TURN
-                    part = max(turn / SHARPEST_TURN, moved, length / LONGEST_STEP)
-                    if part <= 2.0 and found.ahead @ place.ahead > 0.0:
+                place_on = self.step(place, guess)
+                if place_on is not None:
+                    turn = float(np.linalg.norm(place_on.ahead - place.ahead))
+                    moved = float(np.abs(place_on.angles - place.angles).max()) / LARGEST_TURN
+                    too_far = max(turn / SHARPEST_TURN, moved, length / LONGEST_STEP)
+                    if too_far <= 2.0 and place_on.ahead @ place.ahead > 0.0:
                         break
                 length /= 2.0
                 if length < SHORTEST_STEP:
                     return
-            before, last = place.ahead, float(np.linalg.norm(found.at - place.at))
-            place = found
+            before, last = place.ahead, float(np.linalg.norm(place_on.at - place.at))
+            place = place_on
             yield place
-            length *= min(2.0, max(0.5, 0.9 / max(part, 1e-3)))
+            length *= min(2.0, max(0.5, 0.9 / max(too_far, 1e-3)))
 
     def stretched(self) -> Place:
         """Return the straight pose of a chain that is straight at rest, with the direction it buckles in.

@@ -95,8 +95,8 @@ class Pieces:
         changes[..., 0] -= 2.0 * np.pi * np.rint(changes[..., 0] / (2.0 * np.pi))
         ways = np.abs(changes[..., first:]).max(axis=2)
         rates = np.where(apart > 0.0, ways / np.maximum(apart, ROUNDING), np.inf)
-        own, others = self.rates(curve, first), near.rates(curve, first)
-        before = np.maximum.accumulate(np.append(0.0, own))[:, np.newaxis]
+        here, others = self.rates(curve, first), near.rates(curve, first)
+        before = np.maximum.accumulate(np.append(0.0, here))[:, np.newaxis]
         after = np.maximum.accumulate(np.append(0.0, others[::-1]))[::-1]
         rates = np.maximum(np.maximum(rates, before), after)
         best = np.where(rates <= GENTLE * rates.min(), apart, np.inf)

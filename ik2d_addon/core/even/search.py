@@ -53,8 +53,8 @@ def _kept(lengths: bytes, weights: bytes, rest: bytes, side: float) -> Family:
     on_a_line = bool((np.abs(np.sin(arrays[2])) <= ON_A_LINE).all())
     straight = on_a_line and bool((np.cos(arrays[2]) > 0.0).all())
     if side < 0.0:
-        own = _kept(lengths, weights, rest, 1.0)
-        return own.mirrored() if on_a_line else Search(*arrays).other_side(own)
+        unturned = _kept(lengths, weights, rest, 1.0)
+        return unturned.mirrored() if on_a_line else Search(*arrays).other_side(unturned)
     if straight:
         return Search(arrays[0], arrays[1], np.zeros(arrays[2].size)).straight_family()
     if on_a_line:
@@ -92,19 +92,19 @@ class Search:
             pieces = self.from_full_reach(pieces)
         return self.to_the_root(pieces, arrived)
 
-    def other_side(self, own: Family) -> Family:
+    def other_side(self, family: Family) -> Family:
         """Return the family that bends to the other side than the rest pose.
 
         Bent far enough to that side there is a pose of least bend; it is found from the mirror image of
         the family, while the rest pose is turned over. Near full stretch there is none: there the chain
         is the mirror image of what it is on its own side.
         """
-        mirror = own.mirrored()
+        mirror = family.mirrored()
         mirrored = Pieces(mirror.cubics, mirror.distances, mirror.bridged)
-        far = float(own.distances[0])
-        for part in TURNED_OVER:
-            distance = self.curve.inner + part * (far - self.curve.inner)
-            place = self.turned_over(-own.at(np.array([distance]))[0][0, : self.curve.size], distance)
+        far = float(family.distances[0])
+        for share in TURNED_OVER:
+            distance = self.curve.inner + share * (far - self.curve.inner)
+            place = self.turned_over(-family.at(np.array([distance]))[0][0, : self.curve.size], distance)
             if place is not None:
                 pieces, out, arrived = self.both_ways(place)
                 pieces = self.to_the_root(pieces, arrived)
@@ -114,14 +114,14 @@ class Search:
     def turned_over(self, angles: Floats, distance: float) -> Place | None:
         """Return the pose of least bend near one (m,) for the mirrored rest; None where none is found."""
         rest = self.rest
-        for part in np.linspace(-1.0, 1.0, TURNING_STEPS):
-            self.curve.rest = part * rest
+        for share in np.linspace(-1.0, 1.0, TURNING_STEPS):
+            self.curve.rest = share * rest
             place = self.curve.least(angles, distance)
             if place is None or np.abs(place.angles - angles).max() > LARGEST_CHANGE:
                 break
             angles = place.angles
         self.curve.rest = rest
-        return place.inwards() if place is not None and part == 1.0 else None
+        return place.inwards() if place is not None and share == 1.0 else None
 
     def made(self, pieces: Pieces) -> Family:
         """Return the family of pieces."""
@@ -139,8 +139,8 @@ class Search:
         if arrived:
             return pieces
         last = float(pieces.distances[-1])
-        for part in BEYOND if folds else ():
-            distance = last - part * (last - self.curve.inner)
+        for turned in BEYOND if folds else ():
+            distance = last - turned * (last - self.curve.inner)
             place = self.curve.least(pieces.end, distance)
             if place is not None:
                 beyond, _, arrived = self.both_ways(place.inwards())
@@ -190,16 +190,16 @@ class Search:
     def _end(self, last: Place, place: Place, outwards: bool) -> Place | None:
         """Return the family's end where it lies between two places: on the border, or the tip on the root."""
         if not outwards and self.curve.inner == 0.0 and place.distance <= 0.0:
-            part = last.distance / (last.distance - place.distance)
-            guess = last.at + part * (place.at - last.at)
+            share = last.distance / (last.distance - place.distance)
+            guess = last.at + share * (place.at - last.at)
             closed = self.curve.where(guess, place.ahead, x=0.0)
             return self._on_a_line(last, outwards) if closed is None else closed
         if np.cos(place.at[-1]) * np.cos(last.at[-1]) <= 0.0:
             right = (np.rint(last.at[-1] / pi - 0.5) + 0.5) * pi
             right = right if abs(right - last.at[-1]) <= pi / 2 else right - pi
-            part = (right - last.at[-1]) / (place.at[-1] - last.at[-1])
-            found = self.curve.where(last.at + part * (place.at - last.at), place.ahead, f=right)
-            return None if found is None else self._on_a_line(found, outwards)
+            share = (right - last.at[-1]) / (place.at[-1] - last.at[-1])
+            end = self.curve.where(last.at + share * (place.at - last.at), place.ahead, f=right)
+            return None if end is None else self._on_a_line(end, outwards)
         return None
 
     def _on_a_line(self, place: Place, outwards: bool) -> Place | None:

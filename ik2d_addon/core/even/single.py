@@ -54,18 +54,18 @@ class SingleFamily:
             start = sqrt(start)
         return FamilyPlace(piece, *falling_root(off, start, 0.0, 1.0, ROUNDING, CLOSE))
 
-    def nudged(self, found: FamilyPlace, distance: float, change: float) -> FamilyPlace:
+    def nudged(self, place: FamilyPlace, distance: float, change: float) -> FamilyPlace:
         """Return the place for `distance` + change, from the place found for `distance`."""
-        if found.slope < 0.0:
-            step = change / found.slope
-            if abs(step) <= SHORT_STEP and 0.0 <= found.t + step <= 1.0:
-                return FamilyPlace(found.piece, found.t + step, found.slope)
+        if place.slope < 0.0:
+            step = change / place.slope
+            if abs(step) <= SHORT_STEP and 0.0 <= place.t + step <= 1.0:
+                return FamilyPlace(place.piece, place.t + step, place.slope)
         return self.find(distance + change)
 
-    def pose(self, found: FamilyPlace) -> list[float]:
+    def pose(self, place: FamilyPlace) -> list[float]:
         """Return the inner angles (m,) at a place."""
-        t = found.t
-        return [a + t * (b + t * (c + t * d)) for a, b, c, d in self._cubics[found.piece]]
+        t = place.t
+        return [a + t * (b + t * (c + t * d)) for a, b, c, d in self._cubics[place.piece]]
 
     def _distance(self, piece: int, t: float) -> tuple[float, float]:
         """Return the distance of the tip, and its slope along the piece."""

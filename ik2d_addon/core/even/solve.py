@@ -192,9 +192,9 @@ class Even:
             unit, lengths = in_reaches(self.chain, points), self.chain.lengths / self.chain.reach[1]
             block = max(1, BLOCK_ANGLES // n)
             for side in (1.0, -1.0):
-                own = np.flatnonzero(sides == side)
-                for first in range(0, own.size, block):
-                    rows = own[first : first + block]
+                on_side = np.flatnonzero(sides == side)
+                for first in range(0, on_side.size, block):
+                    rows = on_side[first : first + block]
                     angles[rows], iterations[rows] = _free(lengths, self.weights, self.rest, unit[rows], side)
         if self.is_by_sheet or self.chain.is_limited or self.is_pinned:
             proven = self._limit(angles, slides, iterations, points, sides)
@@ -259,28 +259,28 @@ class Even:
         sheet = Sheet(tables_of(numbers, free, slide_weight))
         rest_side = 0.0 if is_on_a_line(self.rest.tolist()) else side_of(self.rest.tolist(), 1.0)
         goals = [rotated(x, y, -turn) for x, y in (points[rows] / outer).tolist()]
-        found: dict[int, SpringPose] = {}
+        least: dict[int, SpringPose] = {}
         for row, (x, y), side in zip(rows.tolist(), goals, sides[rows].tolist(), strict=True):
             asked = -rest_side if side < 0.0 else 0.0
             pose = sheet.least(x, y, side, asked)
             if pose is not None:
-                found[row] = pose
-        lost = np.array([row for row in rows.tolist() if row not in found], np.intp)
+                least[row] = pose
+        lost = np.array([row for row in rows.tolist() if row not in least], np.intp)
         reached = dict(zip(lost.tolist(), corrected(lost).tolist(), strict=True)) if lost.size else {}
         for row, (x, y) in zip(rows.tolist(), goals, strict=True):
-            before = found.get(row)
+            before = least.get(row)
             if reached.get(row, False) or before is not None and self.root_weight:
                 start = SpringPose(angles[row].tolist(), (slides[row] / outer).tolist(), 0.0, 0.0)
                 start.angles[0] -= turn
                 pose, done, _ = descended_one(sheet.springs, start, x, y, PATIENT)
                 asked = -rest_side if sides[row] < 0.0 else 0.0
                 if done and (before is None or sheet.score(pose, asked) < sheet.score(before, asked)):
-                    found[row] = pose
-        own = np.array(list(found), np.intp)
+                    least[row] = pose
+        own = np.array(list(least), np.intp)
         if own.size:
-            turned = np.array([pose.angles for pose in found.values()])
+            turned = np.array([pose.angles for pose in least.values()])
             turned[:, 0] += turn
-            slid = np.array([pose.slides for pose in found.values()]).reshape(-1, n)
+            slid = np.array([pose.slides for pose in least.values()]).reshape(-1, n)
             angles[own] = within_limits(self.chain, turned, np.broadcast_to(self.rest, turned.shape))
             slides[own] = within_slides(self.chain, slid * outer)
 

@@ -20,12 +20,12 @@ def section(triangles: Floats, point: Floats, ahead: Floats, up: Floats) -> Floa
     flat = np.stack((offsets @ ahead, offsets @ up), axis=-1)  # (k, 3, 2)
     ends = np.full((len(flat), 3, 2), np.nan)
     for edge in range(3):
-        one, other = edge, (edge + 1) % 3
-        gap = sides[:, one] - sides[:, other]
-        crossing = sides[:, one] * sides[:, other] <= 0.0
+        start, other = edge, (edge + 1) % 3
+        gap = sides[:, start] - sides[:, other]
+        crossing = sides[:, start] * sides[:, other] <= 0.0
         with np.errstate(all="ignore"):
-            part = np.where(gap != 0.0, sides[:, one] / gap, np.nan)[:, None]
-        meets = (1.0 - part) * flat[:, one] + part * flat[:, other]
+            share = np.where(gap != 0.0, sides[:, start] / gap, np.nan)[:, None]
+        meets = (1.0 - share) * flat[:, start] + share * flat[:, other]
         ends[:, edge] = np.where(crossing[:, None], meets, np.nan)
     # A triangle within the plane, or an edge in it, counts with its corners.
     lying = (sides == 0.0)[..., None]
@@ -37,8 +37,8 @@ def section(triangles: Floats, point: Floats, ahead: Floats, up: Floats) -> Floa
         points[rows, choose(np.where(np.isnan(points[..., 0]), fill, points[..., 0]), axis=1)]
         for choose, fill in ((np.argmin, np.inf), (np.argmax, -np.inf))
     )
-    found: Floats = np.stack((low, high), axis=1)
-    return found
+    segments: Floats = np.stack((low, high), axis=1)
+    return segments
 
 
 def lifts(sole: Floats, segments: Floats) -> float:
@@ -65,9 +65,9 @@ def _height(segments: Floats, at: Floats) -> Floats:
     """Return the heights (k,) of segments at distances ahead (k,); the upper end of an upright one."""
     (x0, y0), (x1, y1) = np.moveaxis(segments, (1, 2), (0, 1))
     with np.errstate(all="ignore"):
-        part = np.where(x1 > x0, (at - x0) / (x1 - x0), 0.0)
-    found: Floats = np.where(x1 > x0, y0 + part * (y1 - y0), np.maximum(y0, y1))
-    return found
+        share = np.where(x1 > x0, (at - x0) / (x1 - x0), 0.0)
+    height: Floats = np.where(x1 > x0, y0 + share * (y1 - y0), np.maximum(y0, y1))
+    return height
 
 
 def _height_of(first: Floats, last: Floats, at: Floats) -> Floats:
@@ -75,5 +75,5 @@ def _height_of(first: Floats, last: Floats, at: Floats) -> Floats:
     width = last[0] - first[0]
     if width <= 0.0:
         return np.full(len(at), min(first[1], last[1]))
-    found: Floats = first[1] + (at - first[0]) / width * (last[1] - first[1])
-    return found
+    height: Floats = first[1] + (at - first[0]) / width * (last[1] - first[1])
+    return height

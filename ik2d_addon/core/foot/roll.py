@@ -30,7 +30,7 @@ class FootShape:
         and the rest about its tip. toe: how far the toes bend up besides. All (..), radians; break_angle
         not negative. Without roll the ankle is at the origin.
         """
-        roll, toe, break_angle = (np.asarray(one, np.float64) for one in (roll, toe, break_angle))
+        roll, toe, break_angle = (np.asarray(angle, np.float64) for angle in (roll, toe, break_angle))
         back = np.minimum(roll, 0.0)
         ball = np.clip(roll, 0.0, break_angle)
         tip = np.maximum(roll - break_angle, 0.0)
@@ -72,9 +72,9 @@ class FootShape:
         (hx, hy), (bx, by), (tx, ty) = self.heel, self.ball, self.tip
         ahead = tx - hx, ty - hy
         size = ahead[0] ** 2 + ahead[1] ** 2
-        part = ((bx - hx) * ahead[0] + (by - hy) * ahead[1]) / size if size else 0.0
-        part = min(max(part, 0.0), 1.0)
-        return hx + part * ahead[0], hy + part * ahead[1]
+        share = ((bx - hx) * ahead[0] + (by - hy) * ahead[1]) / size if size else 0.0
+        share = min(max(share, 0.0), 1.0)
+        return hx + share * ahead[0], hy + share * ahead[1]
 
     def sole(self, roll: Floats, toe: Floats, break_angle: Floats) -> Floats:
         """Return the sole (.., 4, 2): heel and under the ball by the foot, the latter and tip by the toes.
@@ -93,12 +93,12 @@ def turned(angles: Floats, vectors: Floats) -> Floats:
     """Return vectors (.., 2) turned by angles (..), in radians: positive where the heel rises."""
     cosine, sine = np.cos(angles), np.sin(angles)
     x, y = vectors[..., 0], vectors[..., 1]
-    found: Floats = np.stack((cosine * x + sine * y, cosine * y - sine * x), axis=-1)
-    return found
+    rotated: Floats = np.stack((cosine * x + sine * y, cosine * y - sine * x), axis=-1)
+    return rotated
 
 
 def _about(pivot: Point, angles: Floats, points: Floats) -> Floats:
     """Return points (.., 2) rotated about a pivot by angles (..)."""
     center = np.array(pivot)
-    found: Floats = center + turned(angles, points - center)
-    return found
+    moved: Floats = center + turned(angles, points - center)
+    return moved

@@ -108,13 +108,13 @@ class PlainBones:
 
     def with_last(self, factor: float) -> "PlainBones":
         """Return the bones with the last one longer by a factor."""
-        found = copy(self)
+        bones = copy(self)
         a, b, c, d, x, y = self.links[-1]
-        found.lengths = [*self.lengths[:-1], factor * self.lengths[-1]]
-        found._hold([*self.links[:-1], (a, b, c, d, factor * x, factor * y)])
-        found.outer = sum(found.lengths)
-        found.inner = max(0.0, 2.0 * max(found.lengths) - found.outer)
-        return found
+        bones.lengths = [*self.lengths[:-1], factor * self.lengths[-1]]
+        bones._hold([*self.links[:-1], (a, b, c, d, factor * x, factor * y)])
+        bones.outer = sum(bones.lengths)
+        bones.inner = max(0.0, 2.0 * max(bones.lengths) - bones.outer)
+        return bones
 
     def before_root(self, x: float, y: float) -> tuple[float, float]:
         """Return a point in the axes of the first bone before it turns."""
@@ -125,5 +125,5 @@ class PlainBones:
     def into_reach(self, x: float, y: float) -> tuple[float, float]:
         """Return the point in reach nearest to a point other than the root."""
         distance = hypot(x, y)
-        part = min(max(distance, self.inner), self.outer) / distance
-        return x * part, y * part
+        share = min(max(distance, self.inner), self.outer) / distance
+        return x * share, y * share

@@ -29,13 +29,13 @@ class EvenPose:
         bones, family, size = self.bones, self.family, self.size
         x, y = bones.before_root(x, y)
         distance = hypot(x, y)
-        found = family.find(distance / size)
-        turns = self._inner(found)
+        place = family.find(distance / size)
+        turns = self._inner(place)
         arm_x, arm_y = bones.arm(turns)
         wanted = min(max(distance, family.nearest * size), family.farthest * size)
         off = wanted - hypot(arm_x, arm_y)
         if abs(off) > bones.fine:
-            turns = self._inner(family.nudged(found, distance / size, off / size))
+            turns = self._inner(family.nudged(place, distance / size, off / size))
             arm_x, arm_y = bones.arm(turns)
         if distance > 0.0:
             turns[0] = remainder(atan2(y, x) - atan2(arm_y, arm_x), TURN)
@@ -45,15 +45,15 @@ class EvenPose:
         """Return the turns (n,) for a target in or out of reach, by lengths and angles alone."""
         bones = self.bones
         turns = self._inner(self.family.find(hypot(x, y) / self.size))
-        angles = [own + turn for own, turn in zip(bones.unturned, turns, strict=True)]
+        angles = [start + turn for start, turn in zip(bones.unturned, turns, strict=True)]
         tip_x, tip_y = bones.ideal_tip([0.0, *angles[1:]])
         if x or y:
             turns[0] = remainder(atan2(y, x) - atan2(tip_y, tip_x) - bones.unturned[0], TURN)
         return turns
 
-    def _inner(self, found: Place) -> list[float]:
+    def _inner(self, place: Place) -> list[float]:
         """Return the turns (n,) of a place in the family, the root's zero."""
-        pairs = zip(self.family.pose(found), self.rest, strict=True)
+        pairs = zip(self.family.pose(place), self.rest, strict=True)
         return [0.0, *(angle - rest for angle, rest in pairs)]
 
 
@@ -71,7 +71,7 @@ class EvenWithin:
     def found(self, x: float, y: float) -> Found | None:
         """Return the pose for a target; None where another solver has to find the nearest or any."""
         bones = self.bones
-        free = [own + turn for own, turn in zip(bones.unturned, self.free.ideal_turns(x, y), strict=True)]
+        free = [start + turn for start, turn in zip(bones.unturned, self.free.ideal_turns(x, y), strict=True)]
         cut, before = self._cut(free), self._off(free, x, y)
         inside = bones.inner - bones.tolerance <= hypot(x, y) <= bones.outer + bones.tolerance
         if self._off(cut, x, y) <= before + 0.5 * bones.tolerance and not (
@@ -85,8 +85,8 @@ class EvenWithin:
 
     def _near(self, pose: SpringPose, x: float, y: float) -> SpringPose:
         """Return the pose for a target next to that of another, or the other."""
-        found, done = self.sheet.settled(pose, *self._goal(x, y))
-        return found if done else pose
+        settled, done = self.sheet.settled(pose, *self._goal(x, y))
+        return settled if done else pose
 
     def _goal(self, x: float, y: float) -> tuple[float, float]:
         """Return a target as the sheet has it: in reaches, from a root that is at zero at rest."""
@@ -99,7 +99,7 @@ class EvenWithin:
     def _cut(self, angles: list[float]) -> list[float]:
         """Return angles (n,) within the limits, by the numbers nearest to rest."""
         rows = zip(angles, self.bones.unturned, self._ranges, strict=True)
-        return [within_range(angle, own, *limits) for angle, own, limits in rows]
+        return [within_range(angle, start, *limits) for angle, start, limits in rows]
 
     def _off(self, angles: list[float], x: float, y: float) -> float:
         tip_x, tip_y = self.bones.ideal_tip(angles)

@@ -74,8 +74,8 @@ class PlainSolver:
             if exact is None:
                 return None
             status = exact.status
-        part = softened_within(bones.inner, bones.outer, distance, softness, FLOATS) / (distance or 1.0)
-        eased = self._posed(x * part, y * part, bend, status, judged=True)
+        nearer = softened_within(bones.inner, bones.outer, distance, softness, FLOATS) / (distance or 1.0)
+        eased = self._posed(x * nearer, y * nearer, bend, status, judged=True)
         if eased is None:
             return None
         tip_x, tip_y = bones.tip(eased.turns)
@@ -86,10 +86,10 @@ class PlainSolver:
 
     def share_families(self, other: "PlainSolver") -> None:
         """Take the families and tables of poses of the same chain in another plane, its limits alike."""
-        own, others = self.bones, other.bones
-        lengths = np.abs(np.subtract(own.lengths, others.lengths)).max()
-        angles = np.abs(np.subtract(own.unturned[1:], others.unturned[1:])).max(initial=0.0)
-        if max(lengths, angles * own.outer) <= _ALIKE * own.outer:
+        bones, others = self.bones, other.bones
+        lengths = np.abs(np.subtract(bones.lengths, others.lengths)).max()
+        angles = np.abs(np.subtract(bones.unturned[1:], others.unturned[1:])).max(initial=0.0)
+        if max(lengths, angles * bones.outer) <= _ALIKE * bones.outer:
             self._families, self._sheets = other._families, other._sheets
 
     def _posed(
@@ -105,10 +105,10 @@ class PlainSolver:
             distance = hypot(x, y)
             return PlainAnswer(turns, status, max(distance - bones.outer, bones.inner - distance, 0.0))
         limited = self._limited_pose(bend)
-        found = None if limited is None else limited.found(x, y)
-        if found is None:
+        limited_pose = None if limited is None else limited.found(x, y)
+        if limited_pose is None:
             return None
-        angles, again = found
+        angles, again = limited_pose
         tip_x, tip_y = bones.ideal_tip(angles)
         residual = hypot(x - tip_x, y - tip_y)
         if status == Status.REACHED and residual > bones.tolerance and not judged:
@@ -120,7 +120,7 @@ class PlainSolver:
 
     def _from_unturned(self, angles: list[float]) -> list[float]:
         """Return the turns (n,) to angles; of a joint without limits the shorter way round."""
-        turns = [angle - own for angle, own in zip(angles, self.bones.unturned, strict=True)]
+        turns = [angle - start for angle, start in zip(angles, self.bones.unturned, strict=True)]
         return [turn if held else remainder(turn, TURN) for turn, held in zip(turns, self._held, strict=True)]
 
     def _within(self, turns: list[float]) -> bool:

@@ -45,8 +45,8 @@ class PlainStretch:
                     return None
                 bones = bones.with_last(factor)
                 pose = TwoBonePose(bones, bend) if len(factors) == 2 else pose
-        part = goal / (distance or 1.0) / size
-        turns = pose.ideal_turns(part * x, part * y)
+        nearer = goal / (distance or 1.0) / size
+        turns = pose.ideal_turns(nearer * x, nearer * y)
 
         def tip(turns: list[float]) -> tuple[float, float]:
             if self._tips is None:
@@ -54,9 +54,9 @@ class PlainStretch:
             tip_x, tip_y = self._tips(turns, factors)
             return tip_x / size, tip_y / size
 
-        status = bones.status(part * distance, bones.inner, bones.outer)
+        status = bones.status(nearer * distance, bones.inner, bones.outer)
         if status == Status.REACHED:
-            angles = [own + turn for own, turn in zip(bones.unturned, turns, strict=True)]
+            angles = [start + turn for start, turn in zip(bones.unturned, turns, strict=True)]
             turns = bones.aimed(turns, *bones.ideal_tip(angles), pose.ideal_turns, tip)
         tip_x, tip_y = tip(turns)
         residual = hypot(x - size * tip_x, y - size * tip_y)

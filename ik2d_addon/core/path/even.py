@@ -128,7 +128,7 @@ def even_path_steps(
     goals = soft_targets(chain, points, soft) if soft.any() else points
     reached = distances_to(chain, least.angles, goals, least.slides) <= even.tolerance
     turns_over = np.diff(sides, prepend=sides[:1]) != 0.0
-    own = starts is not None and starts[0].ndim == 2
+    each_its_own = starts is not None and starts[0].ndim == 2
     begins: Iterator[_Place] = iter(())
     if starts is not None:
         poses = path.poses(*map(np.atleast_2d, starts))
@@ -136,17 +136,17 @@ def even_path_steps(
     before, settled, changed = None, True, {}
     rows = zip(path.poses(least.angles, least.slides), path.places(goals), strict=True)
     for row, (pose, goal) in enumerate(rows):
-        if own or row == 0:
-            before, settled = next(begins, None), not own
-        if before is not None and reached[row] and (own or not turns_over[row]):
-            found = path.followed(*before, pose, goal, settled)
-            was_least = row > 0 and not own and row - 1 not in changed
-            if found is not None and was_least and not _jumps(even, goals[row - 1 : row + 1], sides[row]):
-                found = None
-            if found is not None:
-                changed[row] = pose = found[0]
+        if each_its_own or row == 0:
+            before, settled = next(begins, None), not each_its_own
+        if before is not None and reached[row] and (each_its_own or not turns_over[row]):
+            followed = path.followed(*before, pose, goal, settled)
+            was_least = row > 0 and not each_its_own and row - 1 not in changed
+            if followed is not None and was_least and not _jumps(even, goals[row - 1 : row + 1], sides[row]):
+                followed = None
+            if followed is not None:
+                changed[row] = pose = followed[0]
                 yield row + 1
-            settled = found is None or found[1]
+            settled = followed is None or followed[1]
         else:
             settled = True
         before = pose, goal
@@ -191,8 +191,8 @@ class _Path:
         """Return the poses of angles and slides (m, n) each."""
         poses = np.concatenate((angles, (slides - self.even.held) / self.even.chain.reach[1]), axis=1)
         poses[:, 0] -= self.turn
-        found: list[list[float]] = poses.tolist()
-        return found
+        rows: list[list[float]] = poses.tolist()
+        return rows
 
     def bones(self, poses: list[list[float]]) -> tuple[Floats, Floats]:
         """Return the angles and slides (m, n) of poses."""
@@ -202,8 +202,8 @@ class _Path:
 
     def places(self, points: Floats) -> list[list[float]]:
         """Return points (m, 2) as the springs have them."""
-        found: list[list[float]] = rotated(points.T / self.even.chain.reach[1], -self.turn).T.tolist()
-        return found
+        rows: list[list[float]] = rotated(points.T / self.even.chain.reach[1], -self.turn).T.tolist()
+        return rows
 
     def followed(
         self, before: list[float], tip: list[float], least: list[float], goal: list[float], settled: bool
@@ -224,17 +224,17 @@ class _Path:
         if not done or _apart(restored, before) > jump + FURTHER:
             return None
         pose, done, _ = descended_one(self.springs, last, x, y)
-        found = [*pose.angles, *pose.slides]
-        if done and _apart(found, before) <= most:
-            return found, True
-        found, unforced = restored, SpringPose(restored[:n], restored[n:], 0.0, 0.0)
+        numbers = [*pose.angles, *pose.slides]
+        if done and _apart(numbers, before) <= most:
+            return numbers, True
+        numbers, unforced = restored, SpringPose(restored[:n], restored[n:], 0.0, 0.0)
         for stiff in HELD_BACK:
             pose, done, _ = settled_one(self.springs, unforced, x, y, ROUNDS, stiff, unforced)
             nearer = [*pose.angles, *pose.slides]
             if not done or _apart(nearer, before) > drawn:
                 break
-            found = nearer
-        return found, False
+            numbers = nearer
+        return numbers, False
 
 
 def _jumps(even: Even, goals: Floats, side: float) -> bool:

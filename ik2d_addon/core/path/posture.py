@@ -53,13 +53,13 @@ class Posture:
         Lengths and slides are in reaches.
         """
         far = np.maximum(np.hypot(*points.T) / FAR, 1.0)
-        found = solve_even(
+        poses = solve_even(
             self.chain,
             points / far[:, np.newaxis] * self.chain.reach[1],
             bend=bend,
             rest=self.rest,
         )
-        return coordinates(self.chain, found.angles + self.offset, found.slides)
+        return coordinates(self.chain, poses.angles + self.offset, poses.slides)
 
     def first(self, target: Floats, bend: float) -> tuple[Floats, Floats]:
         """Return the angles and the slides (n,) of the goal for a target (2,), in the chain's lengths."""
@@ -81,14 +81,14 @@ class Posture:
         Where both are as near it is the side that the pose bends to; a pose on a line is to bend to `bend`.
         """
         side = turning_side(bones, pose[: len(bones.lengths)], 0.0)
-        own = (side or bend) * turning_side(bones, self.rest.tolist(), 1.0)
-        goal = self.goals(point[np.newaxis], np.array([own]))
+        at_side = (side or bend) * turning_side(bones, self.rest.tolist(), 1.0)
+        goal = self.goals(point[np.newaxis], np.array([at_side]))
         apart = float(((goal - pose)[:, 1:] ** 2).sum())
         if side != 0.0 and apart > CLOSE:
-            other = self.goals(point[np.newaxis], np.array([-own]))
+            other = self.goals(point[np.newaxis], np.array([-at_side]))
             if ((other - pose)[:, 1:] ** 2).sum() + SAME < apart:
-                own, goal = -own, other
-        return own, goal.tolist()
+                at_side, goal = -at_side, other
+        return at_side, goal.tolist()
 
 
 class Pull:
@@ -135,11 +135,11 @@ class Pull:
         if row == 0:
             x, y = self._rows.points[0].tolist()
             way = hypot(x - arms[0][-1], y - arms[1][-1])
-        part = -expm1(-self._posture.gain * way)
-        return self._moved(pose, self._goals[row - self._first], arms, part, MOST * way)
+        share = -expm1(-self._posture.gain * way)
+        return self._moved(pose, self._goals[row - self._first], arms, share, MOST * way)
 
     def _moved(
-        self, pose: list[float], goal: list[float], arms: Arms, part: float, most: float
+        self, pose: list[float], goal: list[float], arms: Arms, share: float, most: float
     ) -> list[float]:
         """Return the pose a part of the way to a goal, its tip unmoved, no joint turned by over `most`."""
         weights = self._weights
@@ -152,5 +152,5 @@ class Pull:
         ux, uy = push(xs, ys, weights, sum(map(mul, xs, lacks)), sum(map(mul, ys, lacks)))
         turns = [lack - w * (ux * x + uy * y) for lack, w, x, y in zip(lacks, weights, xs, ys, strict=True)]
         largest = max(map(abs, turns))
-        part = min(part, most / largest) if largest else part
-        return cut(self._bones, [angle + part * turn for angle, turn in zip(pose, turns, strict=True)])
+        share = min(share, most / largest) if largest else share
+        return cut(self._bones, [angle + share * turn for angle, turn in zip(pose, turns, strict=True)])

@@ -194,9 +194,9 @@ def _solve_in_turn(chain: Chain, solve: Solver, rows: Targets, pull: Pull | None
         if pull:
             pose = pull.drawn(row, pose, turned_to)
         turned_to = bend if row == 0 else None  # sweeps to the first target may lead to another side
-        found = yield from solve(pose, x, y, side, was_out)
-        poses.fill(row, *found)
-        pose, was_out = found.angles, found.is_out and bool(in_annulus[row])
+        solved = yield from solve(pose, x, y, side, was_out)
+        poses.fill(row, *solved)
+        pose, was_out = solved.angles, solved.is_out and bool(in_annulus[row])
         yield row + 1
     return poses
 

@@ -73,13 +73,13 @@ class Elements:
         return cls(zero + 0j, zero, zero, full, np.zeros(1, np.intp), zero, zero, zero, full)
 
     @classmethod
-    def joined(cls, one: Self, other: Self) -> Self:
+    def joined(cls, first: Self, other: Self) -> Self:
         """Return the elements of two lists as one."""
-        return cls(*(np.concatenate(pair) for pair in zip(one.columns(), other.columns(), strict=True)))
+        return cls(*(np.concatenate(pair) for pair in zip(first.columns(), other.columns(), strict=True)))
 
     def __getitem__(self, which: Indices) -> Self:
         """Return some of the elements, or the same several times."""
-        return type(self)(*(part[which] for part in self.columns()))
+        return type(self)(*(column[which] for column in self.columns()))
 
     def shifted(self, by: float) -> Self:
         """Return the elements, shifted along x."""
@@ -90,8 +90,8 @@ class Elements:
         """Return pieces of some elements, their normals brought to within -pi..3 pi."""
         turns = TURN * np.floor((start + np.pi) / TURN)
         centre, radius, _, _, *others = self.columns()
-        own = (part[which] for part in others)
-        return type(self)(centre[which], radius[which], start - turns, end - turns, *own)
+        rows = (column[which] for column in others)
+        return type(self)(centre[which], radius[which], start - turns, end - turns, *rows)
 
     def columns(self) -> Iterator[Any]:
         """Return the columns, in the order of the constructor."""

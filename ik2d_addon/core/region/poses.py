@@ -93,10 +93,10 @@ def _by_a_boundary(sets: Sets, point: Points, like: Floats) -> Floats:
         corners = sets.elements[k + 1].centre[sets.elements[k + 1].radius == 0.0] + sets.lengths[k]
         (r, place), (corners_r, corners_place) = ways.of_points(point), ways.of_points(corners)
         met = corners_place[np.abs(corners_r - r) <= 4.0 * EPS]
-        found = near(place - np.append(ways.crossings(r)[2], met), moves[k : k + 1])
-        beyond = np.maximum(sets.low[k] - found, found - sets.high[k])
+        nearest = near(place - np.append(ways.crossings(r)[2], met), moves[k : k + 1])
+        beyond = np.maximum(sets.low[k] - nearest, nearest - sets.high[k])
         if beyond.min(initial=np.inf) <= 4.0 * EPS:
-            moves[k] = np.clip(found[beyond.argmin()], sets.low[k], sets.high[k])
+            moves[k] = np.clip(nearest[beyond.argmin()], sets.low[k], sets.high[k])
             point = sets.seen(k, point, moves[k])
             _, which, normals = sets.elements[k + 1].nearest(point)
             moves[k + 1 :] = of_elements(sets, k + 1, which, normals, like)[0]

@@ -76,8 +76,8 @@ class Region:
         Each False is a proof. Raises IK2DError where points are not pairs of finite numbers.
         """
         asked = checked_targets(points)
-        found = [self.distances(block) == 0.0 for block in self._blocks(asked)]
-        contained: Flags = np.concatenate([*found, np.zeros(0, np.bool_)]).reshape(asked.shape[:-1])
+        inside = [self.distances(block) == 0.0 for block in self._blocks(asked)]
+        contained: Flags = np.concatenate([*inside, np.zeros(0, np.bool_)]).reshape(asked.shape[:-1])
         return contained
 
     def nearest(self, points: ArrayLike) -> tuple[Floats, Floats]:
@@ -87,14 +87,14 @@ class Region:
         """
         asked = checked_targets(points)
         flat = asked.reshape(-1, 2)
-        found = flat.copy()
+        nearest = flat.copy()
         for first, block in zip(range(0, len(flat), BLOCK), self._blocks(asked), strict=True):
             outside = np.flatnonzero(self.distances(block) > 0.0)
             _, which, normals = self.sets.elements[0].nearest(block[outside])
             at = self.sets.elements[0].at(which, normals) * self.scale
-            found[first + outside] = np.stack((at.real, at.imag), axis=-1)
-        away = np.hypot(*(found - flat).T)
-        return found.reshape(asked.shape), away.reshape(asked.shape[:-1])
+            nearest[first + outside] = np.stack((at.real, at.imag), axis=-1)
+        away = np.hypot(*(nearest - flat).T)
+        return nearest.reshape(asked.shape), away.reshape(asked.shape[:-1])
 
     def poses(self, points: ArrayLike, near: ArrayLike | None = None) -> Floats:
         """Return angles (..., n) that reach points (..., 2), or else the reachable points nearest to them.
@@ -115,13 +115,13 @@ class Region:
         shape = (*asked.shape[:-1], len(self.low))
         like = self._like(near, "near", LARGEST_ANGLE, shape)
         like_slides = self._like(near_slides, "near_slides", LONGEST, shape) / self.scale
-        found = [
+        poses = [
             self.posed(block, like[first : first + BLOCK], like_slides=like_slides[first : first + BLOCK])
             for first, block in zip(range(0, len(like), BLOCK), self._blocks(asked), strict=True)
         ]
         none = np.empty((0, len(self.low)))
-        angles = np.concatenate([*(posed.angles for posed in found), none])
-        slides = np.concatenate([*(posed.slides for posed in found), none]) * self.scale
+        angles = np.concatenate([*(posed.angles for posed in poses), none])
+        slides = np.concatenate([*(posed.slides for posed in poses), none]) * self.scale
         return angles.reshape(shape), np.clip(slides, self.least, self.most).reshape(shape)
 
     def outline(self) -> list[Floats]:
@@ -178,11 +178,11 @@ class Region:
 
     def _nearest_poses(self, row: Indices, which: Indices, normals: Floats, like: Floats) -> Floats:
         """Return the moves (b, m) to the elements of each row that are nearest to `like`."""
-        found = poses.of_elements(self.sets, 0, which, normals, like[row])
-        turns = np.where(self.sets.free, near(found, like[row]), found) - like[row]
+        nearest = poses.of_elements(self.sets, 0, which, normals, like[row])
+        turns = np.where(self.sets.free, near(nearest, like[row]), nearest) - like[row]
         order = np.lexsort((-(turns * turns).sum(axis=1), row))
         moves = np.empty_like(like)
-        moves[row[order]] = found[order]  # of a row the last one stays: that with the least turns
+        moves[row[order]] = nearest[order]  # of a row the last one stays: that with the least turns
         return moves
 
     def _like(self, values: ArrayLike | None, name: str, most: float, shape: tuple[int, ...]) -> Floats:

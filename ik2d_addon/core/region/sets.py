@@ -41,18 +41,18 @@ class Sets:
         them is enough for the next joint. It is the one that leaves the point farthest from that joint, so
         that it is soon farther off than the set reaches.
         """
-        found: Flags = np.zeros(len(points), np.bool_)
+        contained: Flags = np.zeros(len(points), np.bool_)
         left, seen = np.arange(len(points)), points
         for k, ways in enumerate(self.ways):
             covered = ways.cover(seen, self.low[k], self.high[k])
-            found[left[covered]] = True
+            contained[left[covered]] = True
             asked = np.flatnonzero(~covered & (np.abs(seen) <= ways.farthest + EPS))
             if asked.size == 0:
-                return found
+                return contained
             left, seen = left[asked], seen[asked]
             seen = self.seen(k, seen, self.away(k, seen))
-        found[left] = np.abs(seen) <= 4.0 * EPS
-        return found
+        contained[left] = np.abs(seen) <= 4.0 * EPS
+        return contained
 
     def seen(self, k: int, points: Points, moves: Floats) -> Points:
         """Return points (b,) in the frame of move k as the next one sees them, after moves (b,) by k."""

@@ -140,11 +140,11 @@ class Turn:
     def sweeps(self, extremes: Extremes, stays: Indices) -> Elements:
         """Return the arcs of `swept` as elements, each once."""
         element, radius, first, last = self.swept(extremes, stays)
-        one = distinct(radius, np.cos(first), np.sin(first), last - first)
-        element, radius, first, last = element[one], radius[one], first[one], last[one]
+        sweep = distinct(radius, np.cos(first), np.sin(first), last - first)
+        element, radius, first, last = element[sweep], radius[sweep], first[sweep], last[sweep]
         start = first + self.low
         end = np.minimum(last + self.high, start + TURN)
-        none = np.zeros(len(one))
+        none = np.zeros(len(sweep))
         return Elements(
             none + 0j, radius, start, end, element, none + self.low, none + self.high, first, last
         )
@@ -264,9 +264,9 @@ def _exposed(
 ) -> Flags:
     """Return which pieces have the set on one side only: a point just outside is not covered."""
     exposed: Flags = np.zeros(len(which), np.bool_)
-    for part in PROBES:
+    for probe in PROBES:
         hidden = np.flatnonzero(~exposed)
-        normals = start[hidden] + part * (end[hidden] - start[hidden])
+        normals = start[hidden] + probe * (end[hidden] - start[hidden])
         points = candidates.outside(which[hidden], normals, OUT)
         exposed[hidden] = ~ways.cover(points, low, high)
     return exposed

@@ -66,8 +66,8 @@ class PlainSwing:
         across = sqrt(a * a + b * b + c * c)
         if across < _NEAR:
             return None
-        part = level / across
-        turn = _shortest(self.normal, (rise * x + part * a, rise * y + part * b, rise * z + part * c))
+        share = level / across
+        turn = _shortest(self.normal, (rise * x + share * a, rise * y + share * b, rise * z + share * c))
         return turn and (turn, _turned_back(turn, size * x, size * y, size * z))
 
     def _to_pole(
@@ -127,16 +127,16 @@ def _shortest(one: Sequence[float], other: Sequence[float]) -> Quaternion | None
     half = sqrt(max(0.0, 0.5 * (1.0 + x * u + y * v + z * w)))  # the cosine of half the angle
     if half < _NEAR:
         return None
-    part = 0.5 / half
-    return half, part * (y * w - z * v), part * (z * u - x * w), part * (x * v - y * u)
+    share = 0.5 / half
+    return half, share * (y * w - z * v), share * (z * u - x * w), share * (x * v - y * u)
 
 
 def _frame(along: Sequence[float], towards: Sequence[float]) -> Quaternion | None:
     """Return the rotation of X onto a unit vector (3,), and of Y to the side of another; None without one."""
     (x, y, z), (a, b, c) = along, towards
-    part = a * x + b * y + c * z
+    along_it = a * x + b * y + c * z
     length = sqrt(a * a + b * b + c * c)
-    a, b, c = a - part * x, b - part * y, c - part * z
+    a, b, c = a - along_it * x, b - along_it * y, c - along_it * z
     size = sqrt(a * a + b * b + c * c)
     if not size > _NEAR * length:
         return None

@@ -56,16 +56,16 @@ class Swing:
         rest, line = self._lines(points, heights)
         shortest = shortest_turns(rest, line, self.normal)
         if spins is not None:
-            found = rotations_about(line, spins) @ shortest
+            rotations = rotations_about(line, spins) @ shortest
         elif self.rule == SHORTEST_WAY:
             return shortest
         else:
-            found = self._by_side(rest, line, shortest, poles)
+            rotations = self._by_side(rest, line, shortest, poles)
         if self.rule != SWING:
-            return found
+            return rotations
         # Of the rotations with the same plane the least, so that a target in the rest plane leaves it alone.
         normals = np.broadcast_to(self.normal, line.shape)
-        return shortest_turns(normals, found @ self.normal, self.along)
+        return shortest_turns(normals, rotations @ self.normal, self.along)
 
     def spins(self, points: Floats, heights: Floats | float = 0.0, poles: Floats | None = None) -> Floats:
         """Return the spins (m,), radians about the line to the target, from the shortest way."""
@@ -73,9 +73,9 @@ class Swing:
         shortest = shortest_turns(rest, line, self.normal)
         if self.rule == SHORTEST_WAY:
             return np.zeros(len(line))
-        found = self._by_side(rest, line, shortest, poles)
+        sided = self._by_side(rest, line, shortest, poles)
         across = crossed(np.broadcast_to(self.normal, rest.shape), rest)
-        one, other = _applied(shortest, across), _applied(found, across)
+        one, other = _applied(shortest, across), _applied(sided, across)
         spins: Floats = np.arctan2((line * crossed(one, other)).sum(axis=1), (one * other).sum(axis=1))
         return spins
 
@@ -85,10 +85,10 @@ class Swing:
         if self.rule == POLE and poles is not None:
             return norms(crossed(line, units(poles, self.side)))
         other = self.upright if self.rule == SWING else self.along
-        found: Floats = norms(crossed(line, np.broadcast_to(other, line.shape)))
+        sines: Floats = norms(crossed(line, np.broadcast_to(other, line.shape)))
         if self.rule != SWING:
-            found[line @ self.along >= 0.0] = 1.0
-        return found
+            sines[line @ self.along >= 0.0] = 1.0
+        return sines
 
     def turn_in(self, whole: Floats, tip: Floats) -> float:
         """Return the turn about the normal, radians, that a rotation S was added to, by both together (3, 3).
@@ -118,8 +118,10 @@ class Swing:
             kept = np.multiply.outer(-np.sign(line @ self.upright), self.along)
         lost = norms(crossed(line, towards)) < _OPEN
         towards = np.where(lost[:, None], kept, towards)
-        found: Floats = frames(line, towards) @ frames(rest, np.broadcast_to(side, rest.shape)).swapaxes(1, 2)
-        return found
+        rotations: Floats = frames(line, towards) @ frames(rest, np.broadcast_to(side, rest.shape)).swapaxes(
+            1, 2
+        )
+        return rotations
 
 
 def units(vectors: Floats, otherwise: Floats) -> Floats:

@@ -36,10 +36,10 @@ class Backwards:
     @cached_property
     def chain(self) -> Chain:
         """The reversed chain, of n - 1 bones."""
-        own = self.arm.chain
-        assert own.weights is not None
-        ranges = -own.ranges[:0:-1, ::-1]
-        return Chain(own.lengths[-2::-1], ranges, own.weights[:0:-1])
+        arm = self.arm.chain
+        assert arm.weights is not None
+        ranges = -arm.ranges[:0:-1, ::-1]
+        return Chain(arm.lengths[-2::-1], ranges, arm.weights[:0:-1])
 
     @cached_property
     def rest(self) -> Floats:
@@ -76,7 +76,7 @@ class Backwards:
         if (np.abs(inner) <= 1e-4).all():
             bends = -sides
         assert self.chain.weights is not None
-        found = solve_even(
+        solved = solve_even(
             self.chain,
             goals,
             bend=bends,
@@ -84,8 +84,8 @@ class Backwards:
             root_weight=float(self.chain.weights[0]),
             tolerance=FINE,
         )
-        angles = found.angles
-        missed = np.flatnonzero(found.residual > ON_TARGET)
+        angles = solved.angles
+        missed = np.flatnonzero(solved.residual > ON_TARGET)
         if missed.size:
             near = np.broadcast_to(self.rest, angles[missed].shape)
             angles[missed] = self.region.poses(goals[missed], near)
@@ -93,8 +93,8 @@ class Backwards:
 
     def _forwards(self, angles: Floats, headings: Floats) -> Floats:
         """Return the arm's poses (m, n) for the reversed chain's (m, n - 1), whatever the root's limits."""
-        own = -angles[:, ::-1]
-        return np.column_stack((headings - own.sum(axis=1), own))
+        forward = -angles[:, ::-1]
+        return np.column_stack((headings - forward.sum(axis=1), forward))
 
     def nearest_headings(self, points: Floats, wanted: Floats) -> tuple[Floats, Floats]:
         """Return the allowed headings (m,) nearest to the wanted (m,) for points (m, 2), and how far off.
@@ -108,12 +108,12 @@ class Backwards:
         last = direction(points)[row] - start - inside
         first = last - (length - 2.0 * inside)
         middle, half = 0.5 * (first + last), 0.5 * (last - first)
-        found = middle + np.clip(wrapped(wanted[row] - middle), -half, half)
-        off = np.abs(wrapped(found - wanted[row]))
+        nearest = middle + np.clip(wrapped(wanted[row] - middle), -half, half)
+        off = np.abs(wrapped(nearest - wanted[row]))
         order = np.lexsort((off, row))
         best = order[np.flatnonzero(np.diff(row[order], prepend=-1))]
         headings, away = wanted.copy(), np.full(len(points), np.inf)
-        headings[row[best]], away[row[best]] = found[best], off[best]
+        headings[row[best]], away[row[best]] = nearest[best], off[best]
         return headings, away
 
 

@@ -38,31 +38,31 @@ class Clamped:
 
     def turned(self, poses: Floats, wanted: Floats) -> Floats:
         """Return poses (m, n) whose last bones were turned towards wanted headings (m,), step by step."""
-        part = np.ones(len(poses))
+        share = np.ones(len(poses))
         for _ in range(ROUNDS):
             left = wrapped(wanted - poses.sum(axis=1))
-            going = (part >= LEAST) & (np.abs(left) > MENDED)
+            going = (share >= LEAST) & (np.abs(left) > MENDED)
             if not going.any():
                 break
-            step = part * np.clip(left, -LONGEST_TURN, LONGEST_TURN)
+            step = share * np.clip(left, -LONGEST_TURN, LONGEST_TURN)
             tried, good = self._mended(poses, poses.sum(axis=1) + step)
             poses = np.where((good & going)[:, np.newaxis], tried, poses)
-            part = np.where(good, np.minimum(1.0, 2.0 * part), 0.5 * part)
+            share = np.where(good, np.minimum(1.0, 2.0 * share), 0.5 * share)
         return poses
 
     def with_less_bend(self, poses: Floats) -> Floats:
         """Return poses (m, n) that bend less than others, the tips and the headings the same."""
-        headings, part, bent = poses.sum(axis=1), np.ones(len(poses)), self.arm.bend(poses)
+        headings, share, bent = poses.sum(axis=1), np.ones(len(poses)), self.arm.bend(poses)
         for _ in range(ROUNDS):
-            going = part >= LEAST
+            going = share >= LEAST
             if not going.any():
                 break
-            step = part[:, np.newaxis] * self._step(poses)
+            step = share[:, np.newaxis] * self._step(poses)
             tried, good = self._mended(self._cut(poses + step), headings)
             less = good & going & (self.arm.bend(tried) < bent - LESS)
             poses = np.where(less[:, np.newaxis], tried, poses)
             bent = self.arm.bend(poses)
-            part = np.where(less, np.minimum(1.0, 2.0 * part), 0.5 * part)
+            share = np.where(less, np.minimum(1.0, 2.0 * share), 0.5 * share)
         return poses
 
     def _step(self, poses: Floats) -> Floats:
@@ -73,8 +73,8 @@ class Clamped:
         jacobian, free = self._jacobian(poses), np.broadcast_to(high > low, poses.shape)
         step = np.zeros_like(poses)
         for _ in range(STOPS):
-            own = np.where(free, back, 0.0)
-            step = own - self._through(jacobian, free, np.einsum("mkn,mn->mk", jacobian, own))
+            back_only = np.where(free, back, 0.0)
+            step = back_only - self._through(jacobian, free, np.einsum("mkn,mn->mk", jacobian, back_only))
             stopped = free & (((poses <= low) & (step < 0.0)) | ((poses >= high) & (step > 0.0)))
             if not stopped.any():
                 break

@@ -77,13 +77,13 @@ def _aims(arm: Arm, _points: Floats, wanted: Floats, wrists: Floats) -> Iterator
     first, second, _ = arm.chain.lengths.tolist()
     headings = []
     for limit in _limits(arm, 0):
-        own = np.full_like(wanted, limit)
-        headings.append((own, direction(wrists - first * unit(own))))
-        headings += [(own, own + other) for other in _limits(arm, 1)]
+        headings_at = np.full_like(wanted, limit)
+        headings.append((headings_at, direction(wrists - first * unit(headings_at))))
+        headings += [(headings_at, headings_at + other) for other in _limits(arm, 1)]
     for limit in (0.0, np.pi, *_limits(arm, 1)):
         _, ahead = _rigid(first, second, limit)
-        own = direction(wrists) - ahead
-        headings.append((own, own + limit))
+        headings_at = direction(wrists) - ahead
+        headings.append((headings_at, headings_at + limit))
     for limit in _limits(arm, 2):
         second_heading = wanted - limit
         headings.append((direction(wrists - second * unit(second_heading)), second_heading))

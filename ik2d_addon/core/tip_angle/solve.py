@@ -117,8 +117,8 @@ def _best(
 ) -> Floats:
     """Return the best poses (m, n) of an arm within its limits; the nearest to both, where none has both."""
     if len(arm) <= 3:
-        found = (arm.within(pose) for pose in poses_of(arm, points, wanted, angle_first))
-        return _chosen(arm, list(found), points, wanted, sides, angle_first)
+        within = (arm.within(pose) for pose in poses_of(arm, points, wanted, angle_first))
+        return _chosen(arm, list(within), points, wanted, sides, angle_first)
     free = least_bend(arm, points, wanted, sides, angle_first)
     poses = arm.within(free)
     if arm.root_turns:
@@ -126,8 +126,8 @@ def _best(
     turns = (poses[:, 0] - free[:, 0]) / (2.0 * np.pi)
     held = np.flatnonzero(np.abs(turns - np.rint(turns)) > ALIKE)
     if held.size:
-        own = points[held], wanted[held], sides[held]
-        poses[held] = _held(arm, poses[held], *own, angle_first, depth)
+        these = points[held], wanted[held], sides[held]
+        poses[held] = _held(arm, poses[held], *these, angle_first, depth)
     if depth == 0:
         # Without limits of the root there is a pose; so there may be one with them.
         lost = held[_lacks(arm, poses[held], points[held], wanted[held])]
@@ -149,15 +149,15 @@ def _sought(
     starts, best = _spread(arm), poses.copy()
     for first in range(0, len(poses), AT_ONCE):
         rows = slice(first, first + AT_ONCE)
-        own = points[rows], wanted[rows]
-        every, headings = (np.repeat(each, len(starts), axis=0) for each in own)
-        from_all = np.tile(starts, (len(own[0]), 1))
+        these = points[rows], wanted[rows]
+        every, headings = (np.repeat(each, len(starts), axis=0) for each in these)
+        from_all = np.tile(starts, (len(these[0]), 1))
         tips = solve_ccd(arm.chain, every, start=from_all, tolerance=ON_TARGET).angles
         tried = Clamped(arm, every).turned(tips, headings)
         good = np.flatnonzero(~_lacks(arm, tried, every, headings))
         tried[good] = Clamped(arm, every[good]).with_less_bend(tried[good])
-        found = [poses[rows], *tried.reshape(-1, len(starts), len(arm)).swapaxes(0, 1)]
-        best[rows] = _chosen(arm, found, *own, sides[rows], angle_first)
+        tries = [poses[rows], *tried.reshape(-1, len(starts), len(arm)).swapaxes(0, 1)]
+        best[rows] = _chosen(arm, tries, *these, sides[rows], angle_first)
     return best
 
 
@@ -202,24 +202,24 @@ def _held(
     """
     low, high = arm.chain.ranges[0]
     near = poses[:, 0].copy()
-    found = [poses]
+    tries = [poses]
     left = np.arange(len(poses))
     for way in range(3 if depth < BOTH_ENDS else 1):
-        own = points[left], wanted[left], sides[left]
+        these = points[left], wanted[left], sides[left]
         if way == 1:
-            tried = arm.within(least_bend(arm, *own[:2], -own[2], angle_first))
+            tried = arm.within(least_bend(arm, *these[:2], -these[2], angle_first))
         else:
             roots = near[left] if way == 0 else np.where(near[left] == low, high, low)
             roots = np.where(np.isfinite(roots), roots, near[left])
-            tried = _rooted(arm, roots, *own, angle_first, depth)
+            tried = _rooted(arm, roots, *these, angle_first, depth)
         whole = poses.copy()
         whole[left] = tried
-        found.append(whole)
-        off = np.maximum(arm.misses(tried, own[0]), headings_off(tried, own[1]))
+        tries.append(whole)
+        off = np.maximum(arm.misses(tried, these[0]), headings_off(tried, these[1]))
         left = left[off > ON_TARGET]
         if left.size == 0:
             break
-    best = _chosen(arm, found, points, wanted, sides, angle_first)
+    best = _chosen(arm, tries, points, wanted, sides, angle_first)
     return best if depth or angle_first else _led_on(arm, best, points, wanted)
 
 
@@ -247,7 +247,7 @@ def _turned_back(points: Floats, angles: Floats) -> Floats:
 
 def _chosen(
     arm: Arm,
-    found: list[Floats],
+    tries: list[Floats],
     points: Floats,
     wanted: Floats,
     sides: Floats,
@@ -258,7 +258,7 @@ def _chosen(
     Tip, heading, side and bend count in this order, or the heading before the tip: the later ones between
     those that are alike in the earlier.
     """
-    poses = np.stack(found)  # (k, m, n)
+    poses = np.stack(tries)  # (k, m, n)
     count, m, n = poses.shape
     flat, every = poses.reshape(-1, n), np.tile(np.arange(m), count)
     misses = arm.misses(flat, points[every]).reshape(count, m)

@@ -76,7 +76,7 @@ class SpringPoses:
     @staticmethod
     def joined(parts: "Sequence[SpringPoses]") -> "SpringPoses":
         """Return several lots of poses as one."""
-        columns = zip(*((part.angles, part.slides, part.force) for part in parts), strict=True)
+        columns = zip(*((pose.angles, pose.slides, pose.force) for pose in parts), strict=True)
         return SpringPoses(*(np.concatenate(each, axis=1) for each in columns))
 
 
@@ -158,10 +158,10 @@ def descended_one(
     pose = SpringPose(pose.angles, pose.slides, 0.0, 0.0)
     stiff, failures = STIFFNESS, 0
     for _ in range(DOWN * failing if going else 0):
-        found, better, more = settled_one(springs, pose, x, y, ROUNDS, stiff, pose)
+        settled, better, more = settled_one(springs, pose, x, y, ROUNDS, stiff, pose)
         steps += more
         if better:
-            pose = found
+            pose = settled
             if stiff == 0.0:
                 return pose, True, steps
             stiff = 0.0 if stiff <= LEAST else FALLS * stiff

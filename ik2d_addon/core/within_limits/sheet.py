@@ -73,8 +73,8 @@ def tables_of(numbers: Floats, free_root: bool, slide_weight: float) -> Tables:
 
 def rounded(numbers: Floats) -> Floats:
     """Return the numbers (7, n) that the tables of a chain are made of."""
-    found: Floats = np.round(numbers, DIGITS) + 0.0
-    return found
+    round_numbers: Floats = np.round(numbers, DIGITS) + 0.0
+    return round_numbers
 
 
 @lru_cache(maxsize=KEPT)
@@ -91,16 +91,16 @@ class NearPoses:
 
     def near(self, x: float, y: float) -> list[Guess]:
         """Return poses for a point, and about how much these bend there."""
-        known, found = self._part(x, y), []
+        known, nearest = self._part(x, y), []
         turn = atan2(y, x) if self.table.springs.free_root else 0.0
-        for one in known:
-            pose, end_x, end_y = one.pose, one.tip_x, one.tip_y
+        for start in known:
+            pose, end_x, end_y = start.pose, start.tip_x, start.tip_y
             if turn:
                 pose, (end_x, end_y) = turned(pose, turn), rotated(end_x, end_y, turn)
-            most = PART_OF_BEND * one.bend + self.table.slack
+            most = PART_OF_BEND * start.bend + self.table.slack
             slope = 2.0 * (pose.force_x * (x - end_x) + pose.force_y * (y - end_y))
-            found.append((one.bend + min(max(slope, -most), most), pose))
-        return found
+            nearest.append((start.bend + min(max(slope, -most), most), pose))
+        return nearest
 
     def _part(self, x: float, y: float) -> list[Known]:
         table = self.table
@@ -146,7 +146,7 @@ class Sheet:
         tried = self._tried(x, y)
         if not any(bend < inf for _, _, _, bend in tried):
             return None
-        springs, found = self.springs, []
+        springs, poses = self.springs, []
         least, strayed = min(bend for _, _, _, bend in tried), STRAYED * self.tables.apart
         for guess, start, pose, bend in tried:
             both = zip(pose.angles[1:], start.angles[1:], strict=True)
@@ -157,8 +157,8 @@ class Sheet:
                 if done and less < bend:
                     pose, bend = other, less
             way = sum(pose.angles[1:])
-            found.append((bend + TIE * (way * side < 0.0) + OTHER_SIDE * (way * asked < 0.0), pose))
-        return min(found, key=lambda one: one[0])[1]
+            poses.append((bend + TIE * (way * side < 0.0) + OTHER_SIDE * (way * asked < 0.0), pose))
+        return min(poses, key=lambda scored: scored[0])[1]
 
     def _over(self, x: float, y: float, side: float, asked: float) -> SpringPose | None:
         """Return the pose of least bend on the side asked for that the chain's mirror image leads to.
@@ -182,13 +182,13 @@ class Sheet:
 
     def settled(self, pose: SpringPose, x: float, y: float) -> tuple[SpringPose, bool]:
         """Return the pose that Newton's method leads to from one near a target, and whether it is there."""
-        found, done, _ = settled_one(self.springs, pose, x, y, ROUNDS)
-        return found, done
+        settled, done, _ = settled_one(self.springs, pose, x, y, ROUNDS)
+        return settled, done
 
     def _tried(self, x: float, y: float) -> list[tuple[float, SpringPose, SpringPose, float]]:
         """Return guesses, starts, the poses that these settle to, and their bends; infinite where none is."""
         tried: list[tuple[float, SpringPose, SpringPose, float]] = []
-        for guess, start in sorted(self._candidates(x, y), key=lambda one: one[0])[:TRIES]:
+        for guess, start in sorted(self._candidates(x, y), key=lambda scored: scored[0])[:TRIES]:
             # After the likeliest those that may bend less than that.
             if not tried or PROMISING * guess < tried[0][3]:
                 pose, done = self.settled(start, x, y)
@@ -197,18 +197,18 @@ class Sheet:
 
     def _candidates(self, x: float, y: float) -> list[Guess]:
         """Return poses that may lead to the least, with their guesses."""
-        springs, found = self.springs, []
+        springs, candidates = self.springs, []
         low, high = springs.low[0], springs.high[0]
         if self._line is not None:
             bounded, slack = self.tables.bounded, self._line.table.slack
             middle = 0.5 * (low + high) if bounded else springs.rest[0]
             for guess, pose in self._line.near(x, y):
                 root = pose.angles[0]
-                own = middle + remainder(root - middle, TURN)
-                within = min(max(own, low), high) if bounded else own
-                off = abs(own - within)
+                root_near = middle + remainder(root - middle, TURN)
+                within = min(max(root_near, low), high) if bounded else root_near
+                off = abs(root_near - within)
                 if off < TURNED:
-                    found.append((guess + 2.0 * off * (guess + slack), turned(pose, within - root)))
+                    candidates.append((guess + 2.0 * off * (guess + slack), turned(pose, within - root)))
         for table, root, sign in self._ends:
             for guess, pose in table.near(*rotated(x, y, -root) if root else (x, y)):
                 if sign:
@@ -217,8 +217,8 @@ class Sheet:
                     if moment < -NO_MOMENT - NEARLY_HOLDS * hypot(pose.force_x, pose.force_y):
                         continue
                     pose = turned(pose, root)
-                found.append((guess, pose))
-        return found
+                candidates.append((guess, pose))
+        return candidates
 
 
 def turned(pose: SpringPose, by: float) -> SpringPose:

@@ -168,8 +168,8 @@ class Springs:
         cosines, sines = lib.cos_and_sin_of(headings)
         zero = 0.0 * force_x
         to_tip_x = to_tip_y = moment = tension = zero  # from the joint; of the force about it, and along
-        # The moment at a joint grows by own + (push_x, push_y) . push - by_turn (turn of the bone before).
-        own = push_x = push_y = by_turn = zero
+        # The moment at a joint grows by rests + (push_x, push_y) . push - by_turn (turn of the bone before).
+        rests = push_x = push_y = by_turn = zero
         moved_x = moved_y = zero  # how far the tip moves by what springs and stops want
         give_xx = give_xy = give_yy = zero  # how far it moves with a push
         off, negative = zero, 0
@@ -188,7 +188,11 @@ class Springs:
                 gives, across, change = self._slide(i, pose, anchor, softer, cosine, sine, lib, stiff)
                 give = gives * across
                 tension = tension - give * across
-                lever_x, lever_y, own = lever_x + give * cosine, lever_y + give * sine, own + across * change
+                lever_x, lever_y, rests = (
+                    lever_x + give * cosine,
+                    lever_y + give * sine,
+                    rests + across * change,
+                )
                 moved_x, moved_y = moved_x + cosine * change, moved_y + sine * change
                 give_x, give_y = gives * cosine, gives * sine
                 give_xx, give_xy = give_xx + give_x * cosine, give_xy + give_x * sine
@@ -205,16 +209,16 @@ class Springs:
             weight = lib.where(held, 0.0, weight)
             pivot = 1.0 + weight * tension
             negative = negative + (pivot < 0.0)
-            part = 1.0 / lib.where(abs(pivot) < NO_PIVOT, NO_PIVOT, pivot)
-            by_turn = tension * part
-            alone = (change + weight * own) * part
+            yields = 1.0 / lib.where(abs(pivot) < NO_PIVOT, NO_PIVOT, pivot)
+            by_turn = tension * yields
+            alone = (change + weight * rests) * yields
             moved_x, moved_y = moved_x + lever_x * alone, moved_y + lever_y * alone
-            gives = weight * part
+            gives = weight * yields
             give_x, give_y = gives * lever_x, gives * lever_y
             give_xx, give_xy = give_xx + give_x * lever_x, give_xy + give_x * lever_y
             give_yy = give_yy + give_y * lever_y
-            joints.append((change, weight, own, lever_x, lever_y, part, held))
-            own, push_x, push_y = (own - tension * change) * part, lever_x * part, lever_y * part
+            joints.append((change, weight, rests, lever_x, lever_y, yields, held))
+            rests, push_x, push_y = (rests - tension * change) * yields, lever_x * yields, lever_y * yields
         error_x, error_y = x - to_tip_x, y - to_tip_y
         error = lib.sqrt(error_x * error_x + error_y * error_y)
         small = DAMPING * (give_xx + give_yy) + NOTHING
@@ -228,12 +232,12 @@ class Springs:
             change, tension = to - pose.angles[0], tension + stiff
             off = lib.maximum(off, lib.where(held, abs(change), abs(moment)))
             turn, by_x, by_y, signs = tip.with_root(
-                lever_x, lever_y, tension, moment + own, change, held, lib
+                lever_x, lever_y, tension, moment + rests, change, held, lib
             )
             turns, holds = [turn], [held]
         before = turn
-        for change, weight, own, lever_x, lever_y, part, held in reversed(joints):
-            after = (before + change + weight * (own + lever_x * by_x + lever_y * by_y)) * part
+        for change, weight, rests, lever_x, lever_y, yields, held in reversed(joints):
+            after = (before + change + weight * (rests + lever_x * by_x + lever_y * by_y)) * yields
             turns.append(after - before)
             holds.append(held)
             before = after
@@ -280,17 +284,17 @@ class Springs:
             longest = lib.maximum(longest, abs(turn))
         for i in self.slid:
             longest = lib.maximum(longest, abs(step.given[i]) * (LONGEST_TURN / LONGEST_SLIDE))
-        part = lib.minimum(1.0, LONGEST_TURN / lib.maximum(longest, NOTHING))
+        share = lib.minimum(1.0, LONGEST_TURN / lib.maximum(longest, NOTHING))
         force = lib.maximum(abs(pose.force_x), abs(pose.force_y))
         pushed = lib.maximum(abs(step.push_x), abs(step.push_y))
         most = MORE_FORCE * force + SOME_FORCE * self.some_force * (1.0 + stiff)
         less = lib.minimum(1.0, most / lib.maximum(pushed, NOTHING))
         ranges = zip(pose.angles, step.turns, self.low, self.high, strict=True)
-        angles = [lib.minimum(lib.maximum(a + part * turn, low), high) for a, turn, low, high in ranges]
+        angles = [lib.minimum(lib.maximum(a + share * turn, low), high) for a, turn, low, high in ranges]
         slides = pose.slides
         if self.slid:
             ends = zip(pose.slides, step.given, self.shortest, self.longest, strict=True)
-            slides = [lib.minimum(lib.maximum(s + part * give, low), high) for s, give, low, high in ends]
+            slides = [lib.minimum(lib.maximum(s + share * give, low), high) for s, give, low, high in ends]
         return SpringPose(
             angles, slides, pose.force_x + less * step.push_x, pose.force_y + less * step.push_y
         )

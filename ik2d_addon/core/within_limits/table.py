@@ -55,14 +55,14 @@ class Table:
         inwards = np.sqrt(np.maximum(1.0 - np.hypot(*points), 0.0))
         ring = np.minimum((self.rings * (1.0 - inwards)).astype(np.intp), self.rings - 1)
         turns = np.arctan2(points[1], points[0]) / (2.0 * np.pi)
-        own: Rows = ring * self.parts + np.floor((turns % 1.0) * self.parts).astype(np.intp) % self.parts
-        return own
+        sector: Rows = ring * self.parts + np.floor((turns % 1.0) * self.parts).astype(np.intp) % self.parts
+        return sector
 
     def _middles(self) -> Floats:
         """Return the middles (2, parts)."""
-        ring, part = np.divmod(np.arange(self.rings * self.parts), self.parts)
+        ring, sector = np.divmod(np.arange(self.rings * self.parts), self.parts)
         distance = 1.0 - (1.0 - (ring + 0.5) / self.rings) ** 2
-        turn = (part + 0.5 * (self.parts > 1)) * (2.0 * np.pi / self.parts)
+        turn = (sector + 0.5 * (self.parts > 1)) * (2.0 * np.pi / self.parts)
         middles: Floats = distance * np.array((np.cos(turn), np.sin(turn)))
         return middles
 
@@ -75,8 +75,8 @@ class Table:
         if self.parts > 1:
             all_of += [np.roll(some, 1, axis=1), np.roll(some, -1, axis=1)]
         pool = np.concatenate(all_of, axis=2).reshape(len(self.best), -1)
-        part, column = np.nonzero(pool >= 0)
-        where, pose = np.divmod(np.unique(part * PAIR + pool[part, column]), PAIR)
+        sector, column = np.nonzero(pool >= 0)
+        where, pose = np.divmod(np.unique(sector * PAIR + pool[sector, column]), PAIR)
         return where, pose
 
     def _guess(self, bends: Floats, forces: Floats, ways: Floats) -> Floats:
@@ -118,14 +118,14 @@ class Table:
             if fresh.size == 0:
                 break
             goals, width = middles[:, where[fresh]], self.bends.size
-            found = settled(springs, self.poses[seeds[fresh]], goals, ROUNDS)
-            self.poses = SpringPoses.joined((self.poses, found.poses[found.done]))
-            self.tips = np.hstack((self.tips, goals[:, found.done]))
-            self.bends = np.append(self.bends, springs.bend(found.poses[found.done].rows))
+            settled_poses = settled(springs, self.poses[seeds[fresh]], goals, ROUNDS)
+            self.poses = SpringPoses.joined((self.poses, settled_poses.poses[settled_poses.done]))
+            self.tips = np.hstack((self.tips, goals[:, settled_poses.done]))
+            self.bends = np.append(self.bends, springs.bend(settled_poses.poses[settled_poses.done].rows))
             new = width + np.arange(self.bends.size - width)
-            own = where[fresh][found.done]
-            tried = np.concatenate((tried, (where * PAIR + seeds)[fresh], own * PAIR + new))
-            self._choose(np.append(where, own), np.append(seeds, new), middles)
+            rows = where[fresh][settled_poses.done]
+            tried = np.concatenate((tried, (where * PAIR + seeds)[fresh], rows * PAIR + new))
+            self._choose(np.append(where, rows), np.append(seeds, new), middles)
         used, self.best = np.unique(self.best, return_inverse=True)
         self.best = self.best.reshape(self.rings * self.parts, -1) - (used[0] < 0)
         used = used[used >= 0]
@@ -141,18 +141,18 @@ class Table:
         off, bends = np.hypot(*ways), self.bends[seeds]
         score = self._guess(bends, self.poses.force[:, seeds], ways) + FAR * off * (bends + self.slack)
         there = off < SAME
-        own = self._chosen(where[there], seeds[there], score[there], KINDS, SAME)
+        chosen = self._chosen(where[there], seeds[there], score[there], KINDS, SAME)
         others = ~there
-        for kind in own.T:
+        for kind in chosen.T:
             other = kind[where]
             others &= (other < 0) | (self._apart(seeds, other) > self.apart)
         rest = self._chosen(where[others], seeds[others], score[others], KINDS, self.apart)
-        both = np.hstack((own, rest))
-        part, column = np.nonzero(both >= 0)
+        both = np.hstack((chosen, rest))
+        sector, column = np.nonzero(both >= 0)
         order = np.argsort(where * PAIR + seeds)
-        place = np.searchsorted((where * PAIR + seeds)[order], part * PAIR + both[part, column])
+        place = np.searchsorted((where * PAIR + seeds)[order], sector * PAIR + both[sector, column])
         scores = np.full(both.shape, np.inf)
-        scores[part, column] = score[order[place]]
+        scores[sector, column] = score[order[place]]
         self.best = np.take_along_axis(both, np.argsort(scores, axis=1, kind="stable")[:, :KINDS], axis=1)
 
     def _chosen(self, where: Rows, seeds: Rows, score: Floats, most: int, apart: float) -> Rows:
