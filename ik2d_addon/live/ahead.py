@@ -40,8 +40,8 @@ class Ahead:
         for chain in chains:
             if chain.missed_ahead < _MISSES and chain.is_light:
                 by_armature.setdefault(chain.armature, []).append(chain)
-        ready = {ob: list(_led_by_curves(ob, own)) for ob, own in by_armature.items()}
-        self._rigs = [_Rig(ob, own) for ob, own in ready.items() if own]
+        ready = {ob: list(_led_by_curves(ob, chains_of_it)) for ob, chains_of_it in by_armature.items()}
+        self._rigs = [_Rig(ob, chains_of_it) for ob, chains_of_it in ready.items() if chains_of_it]
         nodes: dict[Node, None] = {}
         for rig in self._rigs:
             nodes |= dict.fromkeys(nodes_on_way(rig.armature, rig.above, rig.targets))
@@ -61,12 +61,12 @@ class Ahead:
 
     def shown(self, depsgraph: bpy.types.Depsgraph) -> tuple[set[LiveChain], bool]:
         """Return the chains that a depsgraph shows as they were posed ahead, and whether all are."""
-        found: set[LiveChain] = set()
+        chains: set[LiveChain] = set()
         whole = True
         for rig in self._rigs if self._waits else ():
-            whole &= rig.add_shown(depsgraph, found)
+            whole &= rig.add_shown(depsgraph, chains)
         self._waits = False
-        return found, whole
+        return chains, whole
 
 
 class _Rig:
@@ -105,21 +105,21 @@ class _Rig:
             return
         world, settings = places.world(armature), armature.ik2d.chains
         for number, chain in enumerate(self._chains):
-            rig, own, foot = chain.rig, settings[chain.index], self._feet.get(number)
+            rig, its_settings, foot = chain.rig, settings[chain.index], self._feet.get(number)
             to_come = Foreseen(
                 world,
                 places.pose(armature, chain.above) if chain.above else None,
                 [places.place(*node) for node in chain.followed],
                 places.axes(rig.target, rig.subtarget) if rig.follows_rotation else None,
-                foot.values(places, own) if foot is not None else None,
+                foot.values(places, its_settings) if foot is not None else None,
                 foot is not None and foot.is_animated,
             )
-            found = chain.foreseen(scene, own, to_come)
-            if found is not None:
-                self._posed[number] = found
+            written = chain.foreseen(scene, its_settings, to_come)
+            if written is not None:
+                self._posed[number] = written
         self._writer.write(self._posed)
 
-    def add_shown(self, depsgraph: bpy.types.Depsgraph, found: set[LiveChain]) -> bool:
+    def add_shown(self, depsgraph: bpy.types.Depsgraph, chains: set[LiveChain]) -> bool:
         """Add the chains that a depsgraph shows as they were posed; return whether all are."""
         shown = self.armature.evaluated_get(depsgraph)
         if not shown.is_evaluated:
@@ -128,7 +128,7 @@ class _Rig:
         for number in self._posed:
             chain = self._chains[number]
             if chain.is_shown_as_foreseen(world, bones, depsgraph):
-                found.add(chain)
+                chains.add(chain)
             else:
                 chain.missed_ahead += 1
                 whole = False
@@ -143,7 +143,9 @@ class _FootValues:
         self._armature = armature
         numbers = {curve.data_path: number for number, curve in enumerate(existing_fcurves(armature))}
         paths = (f"{path}.foot.{name}" for name in FOOT_NAMES)
-        self._animated = [(i, numbers[own]) for i, own in enumerate(paths) if own in numbers]
+        self._animated = [
+            (i, numbers[path_of_value]) for i, path_of_value in enumerate(paths) if path_of_value in numbers
+        ]
 
     @property
     def is_animated(self) -> bool:
@@ -175,8 +177,8 @@ def _led_by_curves(armature: bpy.types.Object, chains: list[LiveChain]) -> Itera
     for chain in chains:
         rig, posed = chain.rig, armature.pose.bones
         hands = [posed[name] for name in rig.hands.bones] if rig.hands is not None else []
-        own = tuple(f"{bone.path_from_id()}." for bone in (*rig.pose_bones, *hands))
-        if any(path.startswith(own) for path in paths):
+        prefixes = tuple(f"{bone.path_from_id()}." for bone in (*rig.pose_bones, *hands))
+        if any(path.startswith(prefixes) for path in paths):
             continue
         above = [chain.above] if chain.above else []
         is_flat = rig.foot is None or not rig.foot.has_surface

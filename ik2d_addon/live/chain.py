@@ -157,16 +157,16 @@ class LiveChain:
         turns = held.plain_turns(goal, pole, bend, settings.softness)
         if turns is None:
             return None
-        found: list[Written] = [*turns]
+        written: list[Written] = [*turns]
         if turned is not None:
             channels = held.channels_ahead(turns, base, [turned] if foot is None else foot.turns)
             if channels is None:
                 return None
-            found += channels
+            written += channels
         to_come.goal = goal
         self._foreseen, self.outcome = to_come, held.outcome
-        self._poses_in[scene] = found
-        return found
+        self._poses_in[scene] = written
+        return written
 
     def is_shown_as_foreseen(self, world: Matrix, bones: Shown, depsgraph: bpy.types.Depsgraph) -> bool:
         """Return whether a depsgraph shows target, pole and tip where the last `foreseen` had them.
@@ -214,17 +214,17 @@ class LiveChain:
             raise LookupError(say("chain '{it}' is not where it was", it=self.name))
         settings: Any = chain_named(shown, self.name)
         bones = shown.pose.bones
-        own = [bones[name] for name in self.rig.bones]
+        chain_bones = [bones[name] for name in self.rig.bones]
         frame = FrameState(
             scene=scene,
             world=shown.matrix_world,
             bones=bones,
-            own=own,
+            own=chain_bones,
             base=bones[self.above].matrix if self.above else None,
             bend=self.rig.settings.side * bend_of(settings),
             softness=settings.softness,
             influence=settings.influence,
-            carried=carried_now(own[0]) if self._carried else None,
+            carried=carried_now(chain_bones[0]) if self._carried else None,
             target=self._place_of((self.rig.target, self.rig.subtarget), "target", scene, depsgraph),
             pole=None if self.rig.pole is None else self._place_of(self.rig.pole, "pole", scene, depsgraph),
             aim=self._aim_now(scene, depsgraph) if self.rig.follows_rotation else None,
@@ -274,10 +274,10 @@ class LiveChain:
         if not self._controls:
             return []
         bones = self.armature.evaluated_get(depsgraph).pose.bones
-        found = [
+        constraints = [
             (control, bones[control.owner].constraints[control.constraint]) for control in self._controls
         ]
-        acting = [control for control, there in found if acts_now(there)]
+        acting = [control for control, there in constraints if acts_now(there)]
         self._carried = carry(self.rig, acting)
         return not_followed(self.rig, acting)
 
@@ -337,10 +337,10 @@ class LiveChain:
         if not target.evaluated_get(depsgraph).is_evaluated:
             return True
         layer = depsgraph.scene.session_uid, depsgraph.view_layer.name
-        own = target.session_uid, target.hide_viewport, target.hide_render, depsgraph.mode, *layer
-        if own not in self._unseen:
-            self._unseen[own] = is_unseen(target, depsgraph)
-        return self._unseen[own]
+        key = target.session_uid, target.hide_viewport, target.hide_render, depsgraph.mode, *layer
+        if key not in self._unseen:
+            self._unseen[key] = is_unseen(target, depsgraph)
+        return self._unseen[key]
 
     def forget_unseen(self) -> None:
         """Forget which targets may not move: collections have changed."""
@@ -351,16 +351,21 @@ class LiveChain:
 
         Otherwise each would pose it again after another, for ever. One that no window shows does not count.
         """
-        own = scene.session_uid
+        this_scene = scene.session_uid
         beside = self._held.beside if self._held else []
         pose = [*turns, *(value[-1] for value in values_of(self.armature, beside))] if beside else turns
         if self._hands:
             pose = [*pose, *(value for hand in self._hands for value in hand.values[0].tolist())]
-        same = self._poses_in.get(own) == pose
-        self._poses_in[own] = pose
-        if same and not frame_changed and self._owner not in (0, own) and is_shown_in_window(self._owner):
+        same = self._poses_in.get(this_scene) == pose
+        self._poses_in[this_scene] = pose
+        if (
+            same
+            and not frame_changed
+            and self._owner not in (0, this_scene)
+            and is_shown_in_window(self._owner)
+        ):
             return False
-        self._owner = own
+        self._owner = this_scene
         return True
 
     def write(self, turns: list[Turn]) -> bool:

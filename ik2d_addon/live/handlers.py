@@ -41,15 +41,15 @@ def follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *, frame_chan
 def _shown_ahead(ahead: Ahead, depsgraph: bpy.types.Depsgraph) -> set[LiveChain]:
     """Return the chains that a depsgraph shows as they were posed ahead; read all anew if some are not."""
     try:
-        found, whole = ahead.shown(depsgraph)
+        chains, whole = ahead.shown(depsgraph)
     except (ReferenceError, LookupError, AttributeError):  # something of them is gone
-        found, whole = set(), False
+        chains, whole = set(), False
     if not whole:
         RIGS.ahead = None
     if RIGS.problems:
-        for chain in found:
+        for chain in chains:
             RIGS.problems.pop(chain.key, None)
-    return found
+    return chains
 
 
 def _follow_all(
@@ -115,8 +115,8 @@ def _follow(
         RIGS.problems.pop(chain.key, None)
     if turns is not None and limits:
         bones = chain.armature.evaluated_get(depsgraph).pose.bones
-        if found := acting(chain.rig, limits, bones, turns):
-            RIGS.problems[chain.key] = " ".join(sentences(chain.name, found))
+        if acting_limits := acting(chain.rig, limits, bones, turns):
+            RIGS.problems[chain.key] = " ".join(sentences(chain.name, acting_limits))
     if turns is None or not chain.may_pose(scene, turns, frame_changed):
         return False
     return chain.write(turns)

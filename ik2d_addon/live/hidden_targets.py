@@ -27,13 +27,13 @@ def _is_in(layer: bpy.types.ViewLayer, target: bpy.types.Object, disabled: str) 
     if layer.objects.get(target.name) is None:  # in none at all: a quick look that says most
         return False
     waiting = [layer.layer_collection]
-    own = target.users_collection
+    homes = target.users_collection
     while waiting:
-        found = waiting.pop()
-        if not (found.exclude or getattr(found.collection, disabled)):
-            if found.collection in own:
+        collection = waiting.pop()
+        if not (collection.exclude or getattr(collection.collection, disabled)):
+            if collection.collection in homes:
                 return True
-            waiting += found.children
+            waiting += collection.children
     return False
 
 

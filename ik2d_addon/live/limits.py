@@ -41,8 +41,8 @@ def _rotation(rig: RigChain, row: int, turn: Turn, bone: bpy.types.PoseBone) -> 
 
 def _leaves(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, rotation: Matrix) -> bool:
     """Return whether a Limit Rotation leaves a bone's rotation as it is."""
-    own = bone.rotation_mode if len(bone.rotation_mode) == 3 else 'XYZ'
-    angles = rotation.to_euler(own if constraint.euler_order == 'AUTO' else constraint.euler_order)
+    order = bone.rotation_mode if len(bone.rotation_mode) == 3 else 'XYZ'
+    angles = rotation.to_euler(order if constraint.euler_order == 'AUTO' else constraint.euler_order)
     for letter, angle in zip("xyz", angles, strict=True):
         ends = getattr(constraint, f"min_{letter}"), getattr(constraint, f"max_{letter}")
         is_limited = getattr(constraint, f"use_limit_{letter}")

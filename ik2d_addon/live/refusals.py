@@ -46,7 +46,10 @@ def refuse_native(rig: RigChain) -> None:
 def acts_at_times(rig: RigChain, controls: Sequence[OtherControl]) -> bool:
     """Return whether some controls act at some times and not at others."""
     bones = rig.armature.pose.bones
-    return any(is_animated(rig.armature, bones[one.owner].constraints[one.constraint]) for one in controls)
+    return any(
+        is_animated(rig.armature, bones[control.owner].constraints[control.constraint])
+        for control in controls
+    )
 
 
 def is_keyed(rig: RigChain) -> bool:

@@ -159,8 +159,8 @@ def key_of(settings: bpy.types.PropertyGroup) -> Key:
 
 def problem_of_live(settings: bpy.types.PropertyGroup) -> str:
     """Return why a live chain is not solved, or why Live was turned off; "" without a reason."""
-    found = RIGS.problems if settings.live else RIGS.failures
-    return found.get(key_of(settings), "")
+    reasons = RIGS.problems if settings.live else RIGS.failures
+    return reasons.get(key_of(settings), "")
 
 
 def look_at(settings: bpy.types.PropertyGroup) -> Look | None:
@@ -186,8 +186,8 @@ def look_at(settings: bpy.types.PropertyGroup) -> Look | None:
         return None
     world = np.array(shown.matrix_world, np.float64)[None]
     root = np.array(shown.matrix_world @ bones[0].head, np.float64)[None]
-    own = settings.tolerance * max(shown.matrix_world.to_scale())
-    tolerance = reached_within(own, shown_reach(shown.matrix_world, bones), world, root)
+    tolerance_set = settings.tolerance * max(shown.matrix_world.to_scale())
+    tolerance = reached_within(tolerance_set, shown_reach(shown.matrix_world, bones), world, root)
     return Look(distance, tolerance, openness)
 
 

@@ -60,14 +60,14 @@ class RigState:
         self._turns_shortest = frame.influence == 1.0 and turns_shortest(rig)
         if self._turns_shortest:
             rig = shortest_way(rig)
-        own, is_straight = rig, rig.swing is None and rig.remarks.plane in (FIRST_X, FIRST_Z)
+        as_read, is_straight = rig, rig.swing is None and rig.remarks.plane in (FIRST_X, FIRST_Z)
         self._places = [(bone.location.copy(), bone.scale.copy(), bone.rotation_mode) for bone in frame.own]
         samples = samples_of(rig, frame)
         refuse_unsolvable(rig, samples, [frame.scene.frame_float])
         self._faces = None
         if is_straight:
             rig = facing_target(rig, samples) if before is None else before.faced(rig, frame)
-            self._faces = _Faces(rig, own)
+            self._faces = _Faces(rig, as_read)
         self.rig = rig
         self.writers = writers_of(rig)
         self.outcome: LiveOutcome | None = None
@@ -79,7 +79,7 @@ class RigState:
         self._locations: Floats | None = None
         self._tips = PlainTips(rig, frame.own) if rig.stretching is not None else None
         if is_straight and straight is None:
-            straight = read_plain_solver(own, samples)
+            straight = read_plain_solver(as_read, samples)
         self.straight = straight
         self.plain: Plain | None = read_plain_solver(rig, samples, straight, self._tips)
         self.plain_hands: PlainHands | None = None
@@ -100,20 +100,20 @@ class RigState:
         self._scales: tuple[float, float] | None = None  # of lengths along the plane and along its normal
         self._swing: PlainSwing | None = None
         self._swung: Whole | None = None  # how the plane is turned
-        own, axes = np.eye(4), np.array((plane.x, plane.y, plane.normal))
+        frame_of_plane, axes = np.eye(4), np.array((plane.x, plane.y, plane.normal))
         self._origin: list[float] = plane.origin.tolist()
         if rig.swing is not None:
-            own[:3, :3] = rest_matrix(rig.pose_bones[0].bone)[:3, :3]
-            own[:3, 3], self._origin = plane.origin, [0.0, 0.0, 0.0]
-            self._swing = PlainSwing(rig.swing, own[:3, :3])
+            frame_of_plane[:3, :3] = rest_matrix(rig.pose_bones[0].bone)[:3, :3]
+            frame_of_plane[:3, 3], self._origin = plane.origin, [0.0, 0.0, 0.0]
+            self._swing = PlainSwing(rig.swing, frame_of_plane[:3, :3])
             self._axis = rig.joints.axes[0].tolist()
             self._height = self._swing.scale * self._height_of_tip()
         # Of a vector in the chain's own space its lengths along these are those in and over the plane; and
         # these are the vectors that have such lengths.
-        self._along = (axes @ own[:3, :3]).tolist()
-        self._axes = (axes @ np.linalg.inv(own[:3, :3]).T).tolist()
+        self._along = (axes @ frame_of_plane[:3, :3]).tolist()
+        self._axes = (axes @ np.linalg.inv(frame_of_plane[:3, :3]).T).tolist()
         self._place = (0.0, 0.0, 0.0)  # that the tip of a bone that aims goes to, in the plane and over it
-        self.space = Space(rig, alone, own)
+        self.space = Space(rig, alone, frame_of_plane)
 
     def holds(self, frame: FrameState) -> bool:
         """Return whether the bones have the same locations, scales and rotation modes."""
@@ -150,11 +150,11 @@ class RigState:
 
     def turns(self, frame: FrameState) -> list[Turn]:
         """Return the turns (n,), by the plain solver if it can solve the chain."""
-        found = None
+        turns = None
         if self.is_plain(frame.bend, frame.influence) and frame.carried is None:
             if self.settle(frame.world, frame.base):
-                found = self.plain_turns(frame.target, frame.pole, frame.bend, frame.softness)
-        return self._whole(frame) if found is None else found
+                turns = self.plain_turns(frame.target, frame.pole, frame.bend, frame.softness)
+        return self._whole(frame) if turns is None else turns
 
     def is_plain(self, bend: float, influence: float) -> bool:
         """Return whether the plain solver may solve the chain with such settings."""
@@ -183,17 +183,17 @@ class RigState:
         seen = x, y, z, faced, bend, softness
         if seen == self._seen:
             return self._turns
-        found = self._flat(x, y, z, faced)
-        answer = None if found is None else self.plain.solve(*found[:2], bend, softness)
-        if found is None or answer is None:
+        flat = self._flat(x, y, z, faced)
+        answer = None if flat is None else self.plain.solve(*flat[:2], bend, softness)
+        if flat is None or answer is None:
             return None
-        measures = answer.residual, found[2]
+        measures = answer.residual, flat[2]
         self.outcome = LiveOutcome(answer.status, self.outside, measures, EASED if answer.softened else "")
         turns: list[Turn] = [*answer.turns]
-        self._place = found
+        self._place = flat
         if self.rig.settings.aims and isinstance(self.plain, PlainSolver):
-            part = hypot(*self.plain.bones.tip(answer.turns)) / self.plain.bones.lengths[0]
-            self._place = part * found[0], part * found[1], found[2]
+            aimed = hypot(*self.plain.bones.tip(answer.turns)) / self.plain.bones.lengths[0]
+            self._place = aimed * flat[0], aimed * flat[1], flat[2]
         if self._swung is not None:
             turns[0] = multiplied(self._swung, quaternion_about(self._axis, answer.turns[0]))
         self._seen, self._turns = seen, turns
@@ -210,10 +210,10 @@ class RigState:
         ox, oy, oz = self._origin
         x, y, z = x - ox, y - oy, z - oz
         if self._swing is not None:
-            found = self._swing.turned(x, y, z, self._height, pole or ())
-            if found is None:
+            swung = self._swing.turned(x, y, z, self._height, pole or ())
+            if swung is None:
                 return None
-            self._swung, (x, y, z) = found
+            self._swung, (x, y, z) = swung
         (ux, uy, uz), (vx, vy, vz), (wx, wy, wz) = self._along
         height = wx * x + wy * y + wz * z
         x, y = ux * x + uy * y + uz * z, vx * x + vy * y + vz * z
@@ -287,15 +287,17 @@ class RigState:
         if rig.hands is None:
             return []
         if self.plain_hands is not None and frame.influence == 1.0 and not own_curves(rig):
-            found = self.plain_hands.rotations(turns, self.scales, frame.base, frame.control_turns)
-            if found is not None:
-                return found
-        own, first = own_turns_now(frame.scene, rig), turns[0]
-        rotations = rotations_of(rig, np.array([[0.0 if isinstance(one, tuple) else one for one in turns]]))
+            rotations_now = self.plain_hands.rotations(turns, self.scales, frame.base, frame.control_turns)
+            if rotations_now is not None:
+                return rotations_now
+        others, first = own_turns_now(frame.scene, rig), turns[0]
+        rotations = rotations_of(
+            rig, np.array([[0.0 if isinstance(turn, tuple) else turn for turn in turns]])
+        )
         if isinstance(first, tuple):
             rotations[0] = np.array([Quaternion(first).to_matrix()], np.float64)
         samples = samples_of(rig, frame)
-        return hands_held(rig, samples, rotations, own, self._factors, self._locations).rotations
+        return hands_held(rig, samples, rotations, others, self._factors, self._locations).rotations
 
     def channels_ahead(
         self, turns: list[Turn], base: Matrix | None, turned: list[Matrix]

@@ -179,8 +179,10 @@ class PoseWriter:
         values: dict[str, list[float]] = {name: [] for name in self._buffers}
         for name, buffer in self._buffers.items():
             bones.foreach_get(name, buffer)
-        for number, own in turns.items():
-            for writer, place, turn in zip(self._chains[number], self._places[number], own, strict=True):
+        for number, its_turns in turns.items():
+            for writer, place, turn in zip(
+                self._chains[number], self._places[number], its_turns, strict=True
+            ):
                 shown: list[float] = []
                 if isinstance(turn, tuple):
                     shown = self._buffers[writer.property][place.start : place.stop].tolist()
@@ -225,7 +227,7 @@ def write_lengths(rig: RigChain, shown: Shown, channels: Sequence[BoneRotation])
     """
     changed = _changed(rig, shown, channels)
     if changed:
-        scales = [one for one in channels if one.property == "scale"]
+        scales = [channel for channel in channels if channel.property == "scale"]
         with slides_remembered([rig]), scales_remembered([rig], scales):
             set_values(rig.armature, changed)
     return bool(changed)

@@ -60,9 +60,9 @@ def even_size(base: Matrix | None, scales: Sequence[Vector]) -> float | None:
 
     None where these are uneven.
     """
-    size, found = 1.0, [scale for scale in scales if tuple(scale) != (1.0, 1.0, 1.0)]
+    size, sizes = 1.0, [scale for scale in scales if tuple(scale) != (1.0, 1.0, 1.0)]
     axes = () if base is None else [column.xyz.length for column in base.col[:3]]
-    for lengths in (axes, *found) if axes else found:
+    for lengths in (axes, *sizes) if axes else sizes:
         if not max(lengths) <= (1.0 + _EVEN) * min(lengths):
             return None
         size *= lengths[0]

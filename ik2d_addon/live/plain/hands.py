@@ -32,7 +32,7 @@ class PlainHands:
         ]
         pose_bones = rig.armature.pose.bones
         self.hands = [
-            _PlainHand(pose_bones[name], part) for name, part in zip(hands.bones, hands.parts, strict=True)
+            _PlainHand(pose_bones[name], kind) for name, kind in zip(hands.bones, hands.parts, strict=True)
         ]
         self._bears = {hand.above for hand in self.hands}
 
@@ -53,10 +53,10 @@ class PlainHands:
         self, turns: Sequence[Turn], scales: Sequence[Vector], base: Matrix | None, turned: Sequence[Matrix]
     ) -> list[BoneRotation] | None:
         """Return the hands' rotations for turns (n,) of the bones: see `channels`."""
-        found = self.channels(turns, scales, base, turned)
-        return found and [
+        channels = self.channels(turns, scales, base, turned)
+        return channels and [
             BoneRotation(hand.name, rotation_property(hand.mode), np.array([values], np.float64))
-            for hand, values in zip(self.hands, found, strict=True)
+            for hand, values in zip(self.hands, channels, strict=True)
         ]
 
     def channels(
@@ -76,21 +76,21 @@ class PlainHands:
         lengths = [column.length for column in held.col]
         if not max(lengths) <= (1.0 + _UNEVEN) * min(lengths):
             return None
-        found, posed = [], {}
+        channels, posed = [], {}
         for hand in self.hands:
             before = posed.get(hand.above, held) @ hand.beyond
             local = hand.local(before, turned[hand.part])
             if hand.name in self._bears:
                 posed[hand.name] = before @ local
-            found.append([*_channels(hand.mode, local)])
-        return found
+            channels.append([*_channels(hand.mode, local)])
+        return channels
 
 
 class _PlainHand:
     """One hand."""
 
-    def __init__(self, bone: bpy.types.PoseBone, part: int) -> None:
-        self.bone, self.name, self.above, self.part = bone, bone.name, bone.parent.name, part
+    def __init__(self, bone: bpy.types.PoseBone, kind: int) -> None:
+        self.bone, self.name, self.above, self.part = bone, bone.name, bone.parent.name, kind
         self.mode: str = bone.rotation_mode
         self.beyond = _beyond_parent(bone)
         self.rest = axes_of(bone.bone.matrix_local.to_3x3())
@@ -107,14 +107,14 @@ def _channels(mode: str, local: Matrix) -> Sequence[float]:
     """Return the rotation channels of a rotation, by the values nearest to rest."""
     if mode not in ('QUATERNION', 'AXIS_ANGLE'):
         return tuple(local.to_euler(mode, Euler((0.0, 0.0, 0.0), mode)))
-    found = local.to_quaternion()
-    if found.w < 0.0:
-        found.negate()
+    quaternion = local.to_quaternion()
+    if quaternion.w < 0.0:
+        quaternion.negate()
     if mode == 'QUATERNION':
-        return tuple(found)
-    vector = Vector(found[1:])
+        return tuple(quaternion)
+    vector = Vector(quaternion[1:])
     axis = vector.normalized() if vector.length > 0.0 else Vector((0.0, 1.0, 0.0))
-    return (2.0 * atan2(vector.length, found.w), *axis)
+    return (2.0 * atan2(vector.length, quaternion.w), *axis)
 
 
 def axes_of(matrix: Matrix) -> Matrix:

@@ -44,9 +44,9 @@ class PlainTips:
 
     def __call__(self, turns: list[float], factors: list[float]) -> tuple[float, float]:
         """Return the tip, in the plane from the root, of turns and factors of lengths (n,)."""
-        own = self._stretching.own_factors(np.array([factors]))[0] * np.abs(self._stretching.bases)
+        lengths = self._stretching.own_factors(np.array([factors]))[0] * np.abs(self._stretching.bases)
         held, above = self._base, self._above
-        rows = zip(self._bones, self._places, self._scales, self._axes, turns, own.tolist(), strict=True)
+        rows = zip(self._bones, self._places, self._scales, self._axes, turns, lengths.tolist(), strict=True)
         for (convert, rest), place, scale, axis, turn, long in rows:
             scale = scale.copy()
             scale[ALONG] = copysign(long, scale[ALONG])

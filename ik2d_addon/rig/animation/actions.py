@@ -79,7 +79,11 @@ def fcurves(
     or the holder. Grouped when all are there, which is faster, and afterwards, since the argument for it
     has another name in each version.
     """
-    missing = [one for one in dict.fromkeys(wanted) if known.fcurves.find(one[0], index=one[1]) is None]
+    missing = [
+        channel
+        for channel in dict.fromkeys(wanted)
+        if known.fcurves.find(channel[0], index=channel[1]) is None
+    ]
     place, names = versions.place_of(holder), dict.fromkeys(group for _, _, group in missing)
     groups = {name: _group(holder, known, place, name, undo) for name in names}
     undo.callback(unless_gone, _remove_curves, place, [(path, index) for path, index, _ in missing])
@@ -98,15 +102,15 @@ def _group(
     undo: ExitStack,
 ) -> bpy.types.ActionGroup:
     """Return a channel group that takes new F-Curves, made where missing."""
-    own = known.groups.get(name)
-    if own is None:
+    group = known.groups.get(name)
+    if group is None:
         undo.callback(unless_gone, remove_empty_group, place, name)
         return holder.groups.new(name)
-    if not len(own.channels):
+    if not len(group.channels):
         undo.callback(
-            unless_gone, _make_group_again, place, [each.name for each in holder.groups], _looks(own)
+            unless_gone, _make_group_again, place, [each.name for each in holder.groups], _looks(group)
         )
-    return own
+    return group
 
 
 def group_for(holder: versions.Channels | KnownChannels | None, group: str) -> bpy.types.ActionGroup | None:
@@ -272,9 +276,9 @@ def _make_group_again(place: versions.Place, order: Sequence[str], looks: dict[s
         group = holder.groups.get(name)
         if group is None:
             continue
-        own, curves = _looks(group), [(curve.data_path, curve.array_index) for curve in group.channels]
+        state, curves = _looks(group), [(curve.data_path, curve.array_index) for curve in group.channels]
         holder.groups.remove(group)
-        group = _new_group(holder, own)
+        group = _new_group(holder, state)
         for path, index in curves:
             holder.fcurves.find(path, index=index).group = group
 

@@ -81,9 +81,9 @@ class BoneChannels(BoneRotation):
 def values_of(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> list[Value]:
     """Return the values of the first frame that channels write, in 32 bits as Blender keeps them."""
     return [
-        (one.bone, one.property, index, float(np.float32(one.values[0, index])))
-        for one in rotations
-        for index in one.unlocked(armature)
+        (rotation.bone, rotation.property, index, float(np.float32(rotation.values[0, index])))
+        for rotation in rotations
+        for index in rotation.unlocked(armature)
     ]
 
 
@@ -96,7 +96,7 @@ def set_values(armature: bpy.types.Object, values: Sequence[Value]) -> None:
 @contextmanager
 def posed(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> Iterator[None]:
     """Show the first frame of the rotations as the pose; put the old one back if what follows fails."""
-    with put_back_on_error((armature.pose.bones[one.bone], one.property) for one in rotations):
+    with put_back_on_error((armature.pose.bones[channel.bone], channel.property) for channel in rotations):
         set_values(armature, values_of(armature, rotations))
         bpy.context.view_layer.update()
         yield
@@ -127,7 +127,7 @@ def channels_kept(
         if bone is not None
         for name in kept
     ]
-    by_hand = [one for ob in (armature, *others) for one in _animated(ob)] if only_on_error else []
+    by_hand = [curve for ob in (armature, *others) for curve in _animated(ob)] if only_on_error else []
     done = False
     try:
         yield

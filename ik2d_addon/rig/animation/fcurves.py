@@ -111,9 +111,9 @@ class _Keys:
         right = left = None
         if parts[0].right is not None:
             right, left = (
-                np.concatenate([getattr(part, side) for part in parts]) for side in ("right", "left")
+                np.concatenate([getattr(keys, side) for keys in parts]) for side in ("right", "left")
             )
-        heights = np.concatenate([part.heights for part in parts])
+        heights = np.concatenate([keys.heights for keys in parts])
         return cls(parts[0].at, parts[0].kinds, heights, right, left)
 
     def points(self) -> tuple[Singles, Singles]:
@@ -147,9 +147,9 @@ class Reader:
             else:
                 alike.setdefault(keys.name, []).append((number, keys))
         most = max(1, _PART // max(1, len(self._times)))
-        for found in alike.values():
-            for first in range(0, len(found), most):
-                numbers, parts = zip(*found[first : first + most], strict=True)
+        for group in alike.values():
+            for first in range(0, len(group), most):
+                numbers, parts = zip(*group[first : first + most], strict=True)
                 results = self._worked_out([curves[number] for number in numbers], _Keys.joined(parts))
                 yield from zip(numbers, results, strict=True)
 
@@ -185,7 +185,7 @@ class Reader:
         rows = np.flatnonzero(where)
         gap = gaps.before[rows]
         ways = self._ways_along(times, gap, rows)
-        c0, c1, c2, c3 = (one[:, gap] for one in _cubic(*np.moveaxis(heights, -1, 0)))
+        c0, c1, c2, c3 = (coefficients[:, gap] for coefficients in _cubic(*np.moveaxis(heights, -1, 0)))
         flat = (np.abs(heights[..., (0, 1, 2)] - heights[..., (3, 2, 3)]) < _FLAT).all(axis=-1)[:, gap]
         drawn = c0 + ways * c1 + ways * ways * c2 + ways * ways * ways * c3
         result[:, rows] = np.where(flat, c0, drawn)
@@ -199,7 +199,13 @@ class Reader:
         cubics = _cubic(*points.T)
         parts = [slice(i, i + _PART) for i in range(0, len(rows), _PART)]
         return np.concatenate(
-            [_ways([one[gap[part]] for one in cubics], self._times[rows[part]]) for part in parts]
+            [
+                _ways(
+                    [coefficients[gap[rows_of_part]] for coefficients in cubics],
+                    self._times[rows[rows_of_part]],
+                )
+                for rows_of_part in parts
+            ]
         )
 
 
@@ -261,14 +267,14 @@ def _ways(cubics: Sequence[Singles], times: Times) -> Singles:
 
     The first root of each cubic, by Cardano's formula as in Blender.
     """
-    found = np.full(len(times), np.nan, np.float32)
+    ways = np.full(len(times), np.nan, np.float32)
     c0, c1, c2, c3 = cubics
     constants = (c0 - times).astype(np.float64)
     with np.errstate(all="ignore"):
-        for root in _roots(constants, *(one.astype(np.float64) for one in (c1, c2, c3))):
+        for root in _roots(constants, *(coefficients.astype(np.float64) for coefficients in (c1, c2, c3))):
             single = root.astype(np.float32)
-            found = np.where(np.isnan(found) & (single >= _FIRST) & (single <= _LAST), single, found)
-    return found
+            ways = np.where(np.isnan(ways) & (single >= _FIRST) & (single <= _LAST), single, ways)
+    return ways
 
 
 def _roots(c0: Floats, c1: Floats, c2: Floats, c3: Floats) -> list[Floats]:
@@ -277,24 +283,24 @@ def _roots(c0: Floats, c1: Floats, c2: Floats, c3: Floats) -> list[Floats]:
     p = b / 3.0 - a * a
     q = (2.0 * a * a * a - a * b + c) / 2.0
     d = q * q + p * p * p
-    one, two, three = (np.full(len(c0), np.nan) for _ in range(3))
+    first, two, three = (np.full(len(c0), np.nan) for _ in range(3))
     rows = np.flatnonzero(d > 0.0)
     t = np.sqrt(d[rows])
-    one[rows] = _cube_root(t - q[rows]) + _cube_root(-q[rows] - t) - a[rows]
+    first[rows] = _cube_root(t - q[rows]) + _cube_root(-q[rows] - t) - a[rows]
     rows = np.flatnonzero(d == 0.0)
     t = _cube_root(-q[rows])
-    one[rows], two[rows] = 2.0 * t - a[rows], -t - a[rows]
+    first[rows], two[rows] = 2.0 * t - a[rows], -t - a[rows]
     rows = np.flatnonzero(d < 0.0)
     t = np.sqrt(-p[rows])
     cosine = np.cos(np.arccos(-q[rows] / np.sqrt(-(p[rows] * p[rows] * p[rows]))) / 3.0)
     sine = np.sqrt(3.0 - 3.0 * cosine * cosine)
-    one[rows] = 2.0 * t * cosine - a[rows]
+    first[rows] = 2.0 * t * cosine - a[rows]
     two[rows] = -t * (cosine + sine) - a[rows]
     three[rows] = -t * (cosine - sine) - a[rows]
     rows = np.flatnonzero(c3 == 0.0)
     if len(rows):
-        one[rows], two[rows] = _square_roots(c0[rows], c1[rows], c2[rows])
-    return [one, two, three]
+        first[rows], two[rows] = _square_roots(c0[rows], c1[rows], c2[rows])
+    return [first, two, three]
 
 
 def _cube_root(values: Floats) -> Floats:
@@ -319,8 +325,8 @@ def cut_at(corners: Floats, time: float) -> tuple[Floats, Floats]:
         length = abs(corners[handle, 0] - corners[end, 0])
         if length > gap:  # Blender shortens each that is longer than the segment
             corners[handle] = corners[end] + (corners[handle] - corners[end]) * gap / length
-    part = crossing(lambda u: float(_parts(corners, u)[0][3, 0]) - time, 0.0, _CHORDS)
-    return _parts(corners, part)
+    share = crossing(lambda u: float(_parts(corners, u)[0][3, 0]) - time, 0.0, _CHORDS)
+    return _parts(corners, share)
 
 
 def _parts(corners: Floats, u: float) -> tuple[Floats, Floats]:

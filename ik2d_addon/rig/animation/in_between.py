@@ -123,7 +123,9 @@ def _is_smooth(curve: bpy.types.FCurve) -> bool:
         return False
     if driver.type != 'SCRIPTED':
         return True
-    names = set(re.findall(r"[A-Za-z_]\w*", driver.expression)) - {one.name for one in driver.variables}
+    names = set(re.findall(r"[A-Za-z_]\w*", driver.expression)) - {
+        variable.name for variable in driver.variables
+    }
     if _JUMPS.search(driver.expression):
         return False
     return names <= _SMOOTH or names == {"frame"}
@@ -142,11 +144,11 @@ def _is_still(curve: bpy.types.FCurve) -> bool:
 
 def _reads_still(target: bpy.types.DriverTarget) -> bool:
     """Return whether a driver's variable reads a property that is known to be still."""
-    block, found = target.id, _PROPERTY.fullmatch(target.data_path.replace("'", '"'))
-    if block is None or not found:
+    block, named = target.id, _PROPERTY.fullmatch(target.data_path.replace("'", '"'))
+    if block is None or not named:
         return block is None
     animation = getattr(block, "animation_data", None)
     if animation is None:
         return True
     curves: Sequence[bpy.types.FCurve] = [*versions.existing_fcurves(block), *animation.drivers]
-    return not len(animation.nla_tracks) and all(curve.data_path != found[1] for curve in curves)
+    return not len(animation.nla_tracks) and all(curve.data_path != named[1] for curve in curves)

@@ -147,8 +147,8 @@ def curves_of(
     if holder is None:
         return []
     path = path_of(armature, rotation)
-    found = (holder.fcurves.find(path, index=index) for index in _written(rotation))
-    return [curve for curve in found if curve is not None]
+    curves = (holder.fcurves.find(path, index=index) for index in _written(rotation))
+    return [curve for curve in curves if curve is not None]
 
 
 def drivers_of(armature: bpy.types.Object, rotation: BoneRotation) -> list[bpy.types.FCurve]:

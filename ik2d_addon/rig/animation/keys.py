@@ -115,8 +115,8 @@ def _keys_of(
     for _, group in groupby(channels, lambda channel: _kind_of(channel[0])):
         alike = list(group)
         first = alike[0][0]
-        own = _times_of(armature, first, times)
-        most = max(1, _PART // len(own))
+        its_times = _times_of(armature, first, times)
+        most = max(1, _PART // len(its_times))
         for start in range(0, len(alike), most):
             some = alike[start : start + most]
             values = np.stack([rotation.values[:, index] for rotation, index in some], axis=1)
@@ -127,7 +127,7 @@ def _keys_of(
                 ]
                 handles = np.stack(given, axis=2)
             kind = GENERATED if first.generated else BY_HAND
-            yield from new_keys(own, values, handles, kind, held=first.held)
+            yield from new_keys(its_times, values, handles, kind, held=first.held)
 
 
 def _kind_of(rotation: BoneRotation) -> tuple[int, bool, bool, int]:

@@ -47,8 +47,8 @@ def frozen_motion(
     animation = armature.animation_data
     if animation is None or animation.use_tweak_mode or why_silent(armature):
         return
-    own = versions.existing_channels(armature)
-    new = [path for path in paths if own is None or not _animates(own, path)]
+    channels = versions.existing_channels(armature)
+    new = [path for path in paths if channels is None or not _animates(channels, path)]
     # Outside its keys an action holds them, or leaves the strips alone.
     holds_before = animation.action_extrapolation == 'HOLD'
     holds_after = animation.action_extrapolation != 'NOTHING'

@@ -48,8 +48,8 @@ def put_back_after(properties: Iterable[tuple[Any, str]]) -> Iterator[None]:
 
 def value_of(ob: bpy.types.ID, path: str, index: int = 0) -> Any:
     """Return the value of a channel of an object: one number, or a choice."""
-    found = ob.path_resolve(path)
-    return found if isinstance(found, (str, float, int)) else found[index]
+    value = ob.path_resolve(path)
+    return value if isinstance(value, (str, float, int)) else value[index]
 
 
 def values_now(channels: Iterable[Channel]) -> list[ChannelValue]:

@@ -125,9 +125,11 @@ def _fields(columns: Columns) -> list[dict[str, Any]]:
 
 
 def _plain(name: str, values: NDArray[Any]) -> list[Any]:
-    found: list[Any] = list(map(tuple, values.tolist())) if values.shape[1] > 1 else values[:, 0].tolist()
+    values_read: list[Any] = (
+        list(map(tuple, values.tolist())) if values.shape[1] > 1 else values[:, 0].tolist()
+    )
     words = _words(name)
-    return [words[value] for value in found] if words else found
+    return [words[value] for value in values_read] if words else values_read
 
 
 @cache
@@ -139,9 +141,9 @@ def _words(name: str) -> Mapping[int, str]:
 
 def _write(curve: bpy.types.FCurve, rows: range, fields: Sequence[Mapping[str, Any]]) -> None:
     points = curve.keyframe_points
-    for row, own in zip(rows, fields, strict=True):
+    for row, key in zip(rows, fields, strict=True):
         point = points[row]
-        for name, value in own.items():
+        for name, value in key.items():
             setattr(point, name, value)
 
 

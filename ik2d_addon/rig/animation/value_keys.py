@@ -95,37 +95,37 @@ def check_values(channels: Sequence[ValueKeys]) -> list[str]:
 
     Raises IK2DError where a channel cannot take keys.
     """
-    found: dict[str, None] = {}
-    for one in channels:
-        if acting_driver(*one.channel) is not None:
-            raise refusal("{one} has a driver, which overrides keys; remove it first", one=one.name)
-        curve = curve_of(*one.channel)
-        holder = versions.existing_channels(one.owner)
-        group = curve.group if curve is not None else actions.group_for(holder, one.group)
+    faults: dict[str, None] = {}
+    for keyed in channels:
+        if acting_driver(*keyed.channel) is not None:
+            raise refusal("{one} has a driver, which overrides keys; remove it first", one=keyed.name)
+        curve = curve_of(*keyed.channel)
+        holder = versions.existing_channels(keyed.owner)
+        group = curve.group if curve is not None else actions.group_for(holder, keyed.group)
         if (curve is not None and curve.lock) or (group is not None and group.lock):
-            raise refusal("{one} is locked, or its group is; unlock it first", one=one.name)
+            raise refusal("{one} is locked, or its group is; unlock it first", one=keyed.name)
         if curve is None:
             continue
         if len(curve.sampled_points):
-            raise refusal("{one} holds samples; turn them into keys first", one=one.name)
-        if not versions.plays(one.owner, curve):
-            raise refusal("{one} is muted, so that its keys would not play; unmute it first", one=one.name)
+            raise refusal("{one} holds samples; turn them into keys first", one=keyed.name)
+        if not versions.plays(keyed.owner, curve):
+            raise refusal("{one} is muted, so that its keys would not play; unmute it first", one=keyed.name)
         if any(not modifier.mute for modifier in curve.modifiers):
-            found[
-                say("{one} has F-Curve modifiers, which act on top of the keys; mute them", one=one.name)
+            faults[
+                say("{one} has F-Curve modifiers, which act on top of the keys; mute them", one=keyed.name)
             ] = None
-    for owner in dict.fromkeys(one.owner for one in channels):
+    for owner in dict.fromkeys(keyed.owner for keyed in channels):
         if reason := nla.why_silent(owner):
-            found[reason] = None
+            faults[reason] = None
         for ob in versions.sharing_channels(owner):
-            found[
+            faults[
                 say(
                     "'{owner}': '{object}' plays the same action and gets these keys too; give it a copy",
                     owner=owner.name,
                     object=ob.name,
                 )
             ] = None
-    return list(found)
+    return list(faults)
 
 
 @contextmanager
@@ -138,11 +138,11 @@ def values_keyed(scene: bpy.types.Scene, channels: Sequence[ValueKeys], purpose:
     with ExitStack() as undo:
         _remember_values(channels, undo)
         keepings: dict[versions.Place, Keeping] = {}
-        for one in channels:
-            place = versions.place_of(actions.channels(one.owner, undo))
+        for keyed_value in channels:
+            place = versions.place_of(actions.channels(keyed_value.owner, undo))
             if place not in keepings:
-                keepings[place] = Keeping(one.owner, place, purpose, undo)
-            keepings[place].replace(*_new_keys(scene, one, undo))
+                keepings[place] = Keeping(keyed_value.owner, place, purpose, undo)
+            keepings[place].replace(*_new_keys(scene, keyed_value, undo))
         yield Replaced.joined([keeping.replaced for keeping in keepings.values()])
         undo.pop_all()
 
@@ -152,22 +152,22 @@ def values_previewed(scene: bpy.types.Scene, channels: Sequence[ValueKeys]) -> I
     """Key some channels for a while, then restore everything exactly."""
     with ExitStack() as undo:
         _remember_values(channels, undo)
-        for one in channels:
-            curve, new = _new_keys(scene, one, undo)
-            replace_keys(curve, new, versions.place_of(actions.channels(one.owner, undo)), undo)
+        for keyed in channels:
+            curve, new = _new_keys(scene, keyed, undo)
+            replace_keys(curve, new, versions.place_of(actions.channels(keyed.owner, undo)), undo)
         yield
 
 
 def _remember_values(channels: Sequence[ValueKeys], undo: ExitStack) -> None:
-    undo.callback(set_values, values_now(one.channel for one in channels))
+    undo.callback(set_values, values_now(keyed.channel for keyed in channels))
 
 
-def _new_keys(scene: bpy.types.Scene, one: ValueKeys, undo: ExitStack) -> tuple[bpy.types.FCurve, Columns]:
+def _new_keys(scene: bpy.types.Scene, keyed: ValueKeys, undo: ExitStack) -> tuple[bpy.types.FCurve, Columns]:
     """Return the F-Curve of a channel, made where missing, and its new keys."""
-    holder = actions.channels(one.owner, undo)
-    curve = actions.fcurve(holder, one.path, one.index, one.group, undo)
-    times = strip_times(one.owner, animation_times(scene, one.frames))
-    interpolation = CONSTANT if one.stepped else BEZIER
-    handles = None if one.handles is None else one.handles[..., None]
-    (new,) = new_keys(times, np.asarray(one.values)[:, None], handles, BY_HAND, interpolation)
+    holder = actions.channels(keyed.owner, undo)
+    curve = actions.fcurve(holder, keyed.path, keyed.index, keyed.group, undo)
+    times = strip_times(keyed.owner, animation_times(scene, keyed.frames))
+    interpolation = CONSTANT if keyed.stepped else BEZIER
+    handles = None if keyed.handles is None else keyed.handles[..., None]
+    (new,) = new_keys(times, np.asarray(keyed.values)[:, None], handles, BY_HAND, interpolation)
     return curve, new

@@ -218,7 +218,7 @@ def is_hidden(bone: bpy.types.PoseBone) -> bool:
     if getattr(bone, "hide", False) or bone.bone.hide:  # the first is 5.0's; before, there is the second
         return True
     collections = bone.bone.collections
-    return len(collections) > 0 and not any(one.is_visible_effectively for one in collections)
+    return len(collections) > 0 and not any(collection.is_visible_effectively for collection in collections)
 
 
 def is_selected(bone: bpy.types.PoseBone) -> bool:

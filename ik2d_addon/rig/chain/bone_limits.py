@@ -31,11 +31,11 @@ def limits_of_bones(bones: Sequence[bpy.types.PoseBone], plane: Plane) -> tuple[
             if any(_about(bone, letter) for letter in "xyz"):
                 slanted.append(bone.name)
             continue
-        found = _about(bone, "xyz"[axis])
-        if found:
-            lowest, highest = max(low for low, _ in found), min(high for _, high in found)
+        limits_found = _about(bone, "xyz"[axis])
+        if limits_found:
+            lowest, highest = max(low for low, _ in limits_found), min(high for _, high in limits_found)
             # Ranges that exclude each other: of Blender's, the one that acts last.
-            lowest, highest = (lowest, highest) if lowest <= highest else found[-1]
+            lowest, highest = (lowest, highest) if lowest <= highest else limits_found[-1]
             ranges[bone.name] = (lowest, highest) if normal[axis] > 0.0 else (-highest, -lowest)
     return ranges, slanted
 
@@ -71,14 +71,14 @@ def _along(bone: bpy.types.PoseBone, direction: Floats, base: Floats) -> Range:
     low, high = -inf, inf
     for constraint in _active(bone, 'LIMIT_LOCATION'):
         for axis, letter in enumerate("xyz"):
-            part = float(direction[axis])
-            if abs(part) <= _ACROSS:
+            share = float(direction[axis])
+            if abs(share) <= _ACROSS:
                 continue
             for end in ("min", "max"):
                 if not getattr(constraint, f"use_{end}_{letter}"):
                     continue
-                slide = (getattr(constraint, f"{end}_{letter}") - float(base[axis])) / part
-                if (end == "min") == (part > 0.0):
+                slide = (getattr(constraint, f"{end}_{letter}") - float(base[axis])) / share
+                if (end == "min") == (share > 0.0):
                     low = max(low, slide)
                 else:
                     high = min(high, slide)
@@ -87,8 +87,10 @@ def _along(bone: bpy.types.PoseBone, direction: Floats, base: Floats) -> Range:
 
 def _active(bone: bpy.types.PoseBone, kind: str, local: bool = True) -> list[bpy.types.Constraint]:
     """Return a bone's acting constraints of one kind, on its own channels (local) or in another space."""
-    acting = (one for one in bone.constraints if one.type == kind and acts_now(one))
-    return [one for one in acting if (one.owner_space == 'LOCAL') == local]
+    acting = (
+        constraint for constraint in bone.constraints if constraint.type == kind and acts_now(constraint)
+    )
+    return [constraint for constraint in acting if (constraint.owner_space == 'LOCAL') == local]
 
 
 def limits_elsewhere(bones: Sequence[bpy.types.PoseBone]) -> list[str]:
@@ -98,32 +100,32 @@ def limits_elsewhere(bones: Sequence[bpy.types.PoseBone]) -> list[str]:
 
 def _about(bone: bpy.types.PoseBone, axis: str) -> list[Range]:
     """Return every range that Blender limits a bone to about one of its own axes."""
-    found = _ik_ranges(bone, axis)
+    ranges = _ik_ranges(bone, axis)
     for constraint in _active(bone, 'LIMIT_ROTATION'):
         if getattr(constraint, f"use_limit_{axis}"):
             ends = getattr(constraint, f"min_{axis}"), getattr(constraint, f"max_{axis}")
-            found.append((min(ends), max(ends)))
-    return found
+            ranges.append((min(ends), max(ends)))
+    return ranges
 
 
 def has_limits(bone: bpy.types.PoseBone) -> bool:
     """Return whether a bone has IK limits, or a Limit Rotation about its own axes: not locks alone."""
-    own = any(getattr(bone, f"use_ik_limit_{axis}") for axis in "xyz")
-    return own or bool(_active(bone, 'LIMIT_ROTATION'))
+    has_ik_limits = any(getattr(bone, f"use_ik_limit_{axis}") for axis in "xyz")
+    return has_ik_limits or bool(_active(bone, 'LIMIT_ROTATION'))
 
 
 def ik_ranges(bone: bpy.types.PoseBone) -> list[tuple[int, Range]]:
     """Return (axis, range) of each IK limit and IK lock of a bone, about its own axes 0..2."""
-    return [(axis, found) for axis in range(3) for found in _ik_ranges(bone, "xyz"[axis])]
+    return [(axis, limits) for axis in range(3) for limits in _ik_ranges(bone, "xyz"[axis])]
 
 
 def _ik_ranges(bone: bpy.types.PoseBone, axis: str) -> list[Range]:
-    found = []
+    ranges = []
     if getattr(bone, f"use_ik_limit_{axis}"):
-        found.append((getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}")))
+        ranges.append((getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}")))
     if getattr(bone, f"lock_ik_{axis}"):
-        found.append((_turn(bone, axis),) * 2)
-    return found
+        ranges.append((_turn(bone, axis),) * 2)
+    return ranges
 
 
 def _turn(bone: bpy.types.PoseBone, axis: str) -> float:

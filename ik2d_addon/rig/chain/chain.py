@@ -145,8 +145,8 @@ class RigChain:
         ground = self.foot.ground if self.foot is not None else None
         under = None if ground is None else (ground, "")
         others: dict[str, Node | None] = {POLE_ROLE: self.pole, GROUND_ROLE: under}
-        found = {role: node for role, node in others.items() if node is not None}
-        return {TARGET_ROLE: (self.target, self.subtarget), **found}
+        nodes = {role: node for role, node in others.items() if node is not None}
+        return {TARGET_ROLE: (self.target, self.subtarget), **nodes}
 
     @property
     def followed(self) -> list[Node]:
@@ -304,8 +304,8 @@ def reading(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> Ri
 
 def problem_of(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> str:
     """Return the error that `read_chain` raises; "" for a good chain."""
-    found = reading(armature, settings)
-    return found if isinstance(found, str) else ""
+    rig = reading(armature, settings)
+    return rig if isinstance(rig, str) else ""
 
 
 def _solver(settings: bpy.types.PropertyGroup, bone_count: int, slides: Slides | None = None) -> str:
@@ -345,13 +345,13 @@ def _refuse_on_arc(
         (weights == 0.0, say("has a flexibility of 0"), say("give it some")),
         (locked, say("is held by locks"), say("unlock it")),
     )
-    for found, what, way_out in causes:
-        if found.any():
+    for refused, what, way_out in causes:
+        if refused.any():
             raise refusal(
                 "Chain '{chain}': its bone '{bone}' {what}, but with the Circle solver all joints "
                 "turn freely; {way_out} or set the solver to Automatic",
                 chain=settings.name,
-                bone=bones[int(found.argmax())].name,
+                bone=bones[int(refused.argmax())].name,
                 what=what,
                 way_out=way_out,
             )

@@ -22,15 +22,15 @@ _TO_SHAPES = ('FOLLOW_PATH', 'CLAMP_TO', 'SHRINKWRAP', 'SPLINE_IK')
 
 def walk(roots: Iterable[Node], sources: Callable[[Node], Iterable[Node]]) -> list[Node]:
     """Return the roots, and all nodes reached from them by `sources`, each once."""
-    found: dict[Node, None] = {}
+    nodes: dict[Node, None] = {}
     waiting = list(roots)
     while waiting:
         node = waiting.pop()
-        if node[0] is None or node in found:
+        if node[0] is None or node in nodes:
             continue
-        found[node] = None
+        nodes[node] = None
         waiting += sources(node)
-    return list(found)
+    return list(nodes)
 
 
 def parents(node: Node) -> Iterator[Node]:
@@ -94,8 +94,8 @@ class Movers:
         """Return the drivers of a property; also of the whole vector that it is a part of."""
         by_path = self._of(owner).by_path
         wholes = [path[:end] for end in range(len(path)) if path[end] == "["]
-        found = [placed for whole in (path, *wholes) for placed in by_path.get(whole, ())]
-        return [curve for _, curve in sorted(found, key=itemgetter(0))]
+        drivers = [placed for whole in (path, *wholes) for placed in by_path.get(whole, ())]
+        return [curve for _, curve in sorted(drivers, key=itemgetter(0))]
 
     def _of(self, block: bpy.types.ID) -> "_Drivers":
         if block not in self._drivers:
@@ -117,9 +117,9 @@ class _Drivers:
         for place, curve in enumerate(existing_drivers(block)):
             path = curve.data_path
             drivers.by_path.setdefault(path, []).append((place, curve))
-            found = _BONE.match(path)
-            if found or not path.startswith("pose.bones["):
-                drivers.by_owner.setdefault(found[1] if found else "", []).append(curve)
+            named = _BONE.match(path)
+            if named or not path.startswith("pose.bones["):
+                drivers.by_owner.setdefault(named[1] if named else "", []).append(curve)
         return drivers
 
 
@@ -194,8 +194,8 @@ def _variable_sources(variable: bpy.types.DriverVariable) -> Iterator[Node]:
             continue
         if variable.type != 'SINGLE_PROP':
             yield source.id, source.bone_target
-        elif found := _BONE_PATH.match(source.data_path):
-            yield source.id, bpy.utils.unescape_identifier(found[1])
+        elif named := _BONE_PATH.match(source.data_path):
+            yield source.id, bpy.utils.unescape_identifier(named[1])
         elif not source.data_path.startswith(("pose.bones[", "[")):
             yield source.id, ""
 

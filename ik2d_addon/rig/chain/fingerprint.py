@@ -68,10 +68,10 @@ def settings_of(
 def _names(kind: Any) -> tuple[tuple[str, bool], ...]:
     """Return the names of a group's settings, each with whether it holds several values."""
     return tuple(
-        (found.identifier, getattr(found, "is_array", False))
-        for found in kind.bl_rna.properties
-        if found.type not in {'POINTER', 'COLLECTION'} and not found.is_hidden
-        if found.identifier not in _NO_SETTINGS
+        (setting.identifier, getattr(setting, "is_array", False))
+        for setting in kind.bl_rna.properties
+        if setting.type not in {'POINTER', 'COLLECTION'} and not setting.is_hidden
+        if setting.identifier not in _NO_SETTINGS
     )
 
 
@@ -104,12 +104,12 @@ def holders_of(
     target: bpy.types.Object | None, subtarget: str
 ) -> Iterator[tuple[bpy.types.Object, list[bpy.types.PoseBone]]]:
     """Yield a target and its parents, each with the bone that moves the target and those above it."""
-    found: dict[bpy.types.Object, list[bpy.types.PoseBone]] = {}
+    holders: dict[bpy.types.Object, list[bpy.types.PoseBone]] = {}
     for ob, name in walk([(target, subtarget)], parents):
-        bones = found.setdefault(ob, [])
+        bones = holders.setdefault(ob, [])
         if name and ob.pose is not None and name in ob.pose.bones:
             bones.append(ob.pose.bones[name])
-    yield from found.items()
+    yield from holders.items()
 
 
 def rest_fingerprint(
@@ -120,8 +120,8 @@ def rest_fingerprint(
     Armature data with drivers or keys counts as updated on each frame: this tells whether it was edited.
     """
     above, children = bones[0].bone.parent, bones[-1].bone.children
-    found = [list(_data_of(bone)) for bone in (*(bone.bone for bone in bones), *children)]
-    return [above and above.name, found, _target_rest(target, subtarget)]
+    parts = [list(_data_of(bone)) for bone in (*(bone.bone for bone in bones), *children)]
+    return [above and above.name, parts, _target_rest(target, subtarget)]
 
 
 def _data_of(bone: bpy.types.Bone) -> Iterator[Any]:

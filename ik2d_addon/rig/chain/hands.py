@@ -73,8 +73,8 @@ def read_hands(
     name, follow = settings.name, foot is not None or settings.hand_rotation == FOLLOWING
     bones, parts, notes = [], [], []
     hanging = hanging_bones(tip)
-    found = [(bone, FOOT) for bone in hanging] if foot is None else foot_bones(hanging, foot.is_toe)
-    for bone, part in found:
+    ends = [(bone, FOOT) for bone in hanging] if foot is None else foot_bones(hanging, foot.is_toe)
+    for bone, kind in ends:
         reason = _why_left(settings, bone)
         if reason:
             notes.append(
@@ -87,7 +87,7 @@ def read_hands(
             )
         else:
             bones.append(bone.name)
-            parts.append(part)
+            parts.append(kind)
     if not hanging:
         notes.append(
             say(
@@ -136,8 +136,8 @@ def note_offset(settings: bpy.types.PropertyGroup) -> None:
     target = settings.target
     if (settings.hand_rotation == FOLLOWING or settings.foot.is_added) and target is not None:
         bpy.context.view_layer.update()
-        own, other = (_orientation(ob.matrix_world) for ob in (settings.id_data, target))
-        settings.hand_offset = (other.T @ own).ravel().tolist()
+        armature, other = (_orientation(ob.matrix_world) for ob in (settings.id_data, target))
+        settings.hand_offset = (other.T @ armature).ravel().tolist()
 
 
 def note_turned_offset(settings: bpy.types.PropertyGroup, turned: Floats) -> None:
@@ -148,8 +148,8 @@ def note_turned_offset(settings: bpy.types.PropertyGroup, turned: Floats) -> Non
     shown = target.matrix_world
     if bone is not None:
         shown = shown @ target.pose.bones[settings.subtarget].matrix
-    found = _orientation(shown).T @ _orientation(settings.id_data.matrix_world) @ turned
-    settings.hand_offset = (found if bone is None else rest_axes(bone) @ found).ravel().tolist()
+    offset = _orientation(shown).T @ _orientation(settings.id_data.matrix_world) @ turned
+    settings.hand_offset = (offset if bone is None else rest_axes(bone) @ offset).ravel().tolist()
 
 
 def _offset(settings: bpy.types.PropertyGroup) -> Floats:
@@ -198,13 +198,13 @@ def note_posed(settings: bpy.types.PropertyGroup, bones: Sequence[str]) -> None:
 @contextmanager
 def hands_remembered(chains: Iterable[Any]) -> Iterator[None]:
     """Store the hands of chains (`RigChain`) that are about to be turned, unless the code inside fails."""
-    found = [
+    hands = [
         (settings, rig.hands.bones)
         for rig in chains
         if rig.hands is not None and (settings := chain_named(rig.armature, rig.name)) is not None
     ]
-    with put_back_on_error((settings, "hands_posed") for settings, _ in found):
-        for settings, bones in found:
+    with put_back_on_error((settings, "hands_posed") for settings, _ in hands):
+        for settings, bones in hands:
             note_posed(settings, bones)
         yield
 
@@ -221,8 +221,8 @@ def put_hands_back(settings: bpy.types.PropertyGroup, bones: Iterable[str]) -> N
 def unkeyed_bones(armature: bpy.types.Object, bones: Iterable[str]) -> list[bpy.types.PoseBone]:
     """Return the bones whose rotations have no keys in any rotation mode."""
     keyed = {curve.data_path for curve in versions.existing_fcurves(armature)}
-    found = [armature.pose.bones[name] for name in bones]
-    return [bone for bone in found if not keyed.intersection(map(bone.path_from_id, REST))]
+    posed = [armature.pose.bones[name] for name in bones]
+    return [bone for bone in posed if not keyed.intersection(map(bone.path_from_id, REST))]
 
 
 def forget_posed(settings: bpy.types.PropertyGroup, bones: Iterable[str]) -> None:

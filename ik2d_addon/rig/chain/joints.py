@@ -91,10 +91,10 @@ def read_limits(settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBon
 def _joints(
     limits: Floats, weights: Floats, bones: Sequence[bpy.types.PoseBone], normals: Sequence[Floats]
 ) -> Joints:
-    found = [turning_axis(bone, normal) for bone, normal in zip(bones, normals, strict=True)]
-    fixed = np.array([axis is None for axis in found])
-    axes = np.array([n if axis is None else axis for axis, n in zip(found, normals, strict=True)])
-    if not any(axis is not n for axis, n in zip(found, normals, strict=True)):
+    turning = [turning_axis(bone, normal) for bone, normal in zip(bones, normals, strict=True)]
+    fixed = np.array([axis is None for axis in turning])
+    axes = np.array([n if axis is None else axis for axis, n in zip(turning, normals, strict=True)])
+    if not any(axis is not n for axis, n in zip(turning, normals, strict=True)):
         return Joints(limits, weights, fixed, axes, np.zeros(len(axes)))
     # By the sine: the cosine is inexact for small angles.
     slants = np.arcsin(np.linalg.norm(crossed(axes, np.array(normals)), axis=1).clip(max=1.0))
@@ -268,8 +268,8 @@ def _refuse_angle(settings: bpy.types.PropertyGroup, bone_count: int, slides: bo
         ),
         (stretches, say("takes bones of one length"), say("set Stretch and Shortest Length to 1")),
     )
-    for found, what, way_out in causes:
-        if found:
+    for refused, what, way_out in causes:
+        if refused:
             raise refusal(
                 "Chain '{chain}': an angle of the last bone {what}; {way_out}, or set Last Bone's "
                 "Angle to Free",

@@ -90,19 +90,19 @@ def constraints_of(
         return
     bones = armature.pose.bones
     looked_at = bones if among is None else [bones[name] for name in among if name in bones]
-    found = [
+    constraints = [
         (bone, constraint)
         for bone in looked_at
         for constraint in bone.constraints
         if constraint.type in _KINDS
     ]
-    if not found:
+    if not constraints:
         return
-    own = bones_of(armature.data, settings.tip, settings.bone_count)
+    names = bones_of(armature.data, settings.tip, settings.bone_count)
     others = {chain.native_stand for chain in armature.ik2d.chains if chain != settings}
     drivers = _drivers_of(armature)
-    for bone, constraint in found:
-        if _is_of(settings, constraint, bone.name in own, others, drivers):
+    for bone, constraint in constraints:
+        if _is_of(settings, constraint, bone.name in names, others, drivers):
             yield bone, constraint
 
 
@@ -120,8 +120,8 @@ def _is_of(
 ) -> bool:
     """Return whether a constraint is a native chain's. others: controls of the armature's other chains."""
     path = constraint.path_from_id()
-    found = [drivers_by_path.get(f"{path}.{name}") for name in _DRIVEN]
-    drivers = [driver for driver in found if driver is not None]
+    curves = [drivers_by_path.get(f"{path}.{name}") for name in _DRIVEN]
+    drivers = [driver for driver in curves if driver is not None]
     read = {ob for driver in drivers for ob in objects_read(driver)}
     controls, name = controls_of(settings), settings.native_constraint
     copied = constraint.target if constraint.type == 'COPY_TRANSFORMS' else None
@@ -203,6 +203,6 @@ def _acting(armature: bpy.types.Object, chains: Collection[str]) -> list[tuple[s
 
 def _set(armature: bpy.types.Object, constraints: list[tuple[str, str]], mute: bool) -> None:
     for bone, name in constraints:
-        found = armature.pose.bones[bone].constraints.get(name) if bone in armature.pose.bones else None
-        if found is not None:
-            found.mute = mute
+        constraint = armature.pose.bones[bone].constraints.get(name) if bone in armature.pose.bones else None
+        if constraint is not None:
+            constraint.mute = mute

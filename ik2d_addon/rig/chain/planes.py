@@ -221,7 +221,7 @@ def plane_through(joints: Floats, points: Floats, otherwise: Plane) -> Plane | N
 
 def _hinges(bones: Sequence[bpy.types.PoseBone], joints: Floats) -> list[Floats]:
     """Return the axes (3,) in rest space of the bones that locks leave one axis to bend the chain about."""
-    found = []
+    hinges = []
     for bone, joint in zip(bones, joints, strict=False):
         index = hinge_axis(bone)
         if index is None:
@@ -229,13 +229,13 @@ def _hinges(bones: Sequence[bpy.types.PoseBone], joints: Floats) -> list[Floats]
         axis = rest_matrix(bone.bone)[:3, index]
         axis /= np.linalg.norm(axis)
         if np.linalg.norm(np.cross(axis, joints[-1] - joint)) > _LEVER * np.ptp(joints, axis=0).max():
-            found.append(axis)
-    return found
+            hinges.append(axis)
+    return hinges
 
 
 def _agreeing(axes: Sequence[Floats]) -> list[Floats]:
     """Return the most axes that are within HINGE of one of them, to either side; the first where two tie."""
-    groups = [[axis for axis in axes if abs(axis @ one) >= np.cos(HINGE)] for one in axes]
+    groups = [[axis for axis in axes if abs(axis @ hinge) >= np.cos(HINGE)] for hinge in axes]
     return max(groups, key=len, default=[])
 
 

@@ -75,9 +75,9 @@ def follow_joints(chain: Settings, orders: BoneOrders | None = None) -> bool:
     joints = [*chain.joints, *chain.dormant]
     if orders is None and len(joints) > _FEW:
         orders = {}
-    found = [found_bone(data, joint.name, joint.place) or joint.name for joint in joints]
+    names = [found_bone(data, joint.name, joint.place) or joint.name for joint in joints]
     renamed = {
-        joint.name: name for joint, name in zip(joints, found, strict=True) if joint.name != name
+        joint.name: name for joint, name in zip(joints, names, strict=True) if joint.name != name
     }  # all at once, as names may have been swapped
     before = chain.joints.keys()
     for joint in joints:

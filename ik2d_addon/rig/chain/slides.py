@@ -59,24 +59,24 @@ class Slides:
         The last bone's own slide turns with it.
         """
         last = len(self.ranges) - 1
-        found = {carrier: np.zeros((len(slides), 3)) for carrier in self.channels}
+        offsets = {carrier: np.zeros((len(slides), 3)) for carrier in self.channels}
         for i in np.flatnonzero(self.ranges.any(axis=1)).tolist():
             direction = self.directions[i]
             if i == last:
                 direction = self._turned(turns[:, last])
-            found[min(i + 1, last)] += slides[:, i : i + 1] * direction
+            offsets[min(i + 1, last)] += slides[:, i : i + 1] * direction
         for carrier, channels in self.channels.items():
-            found[carrier][:, [c for c in range(3) if c not in channels]] = 0.0
-        return found
+            offsets[carrier][:, [c for c in range(3) if c not in channels]] = 0.0
+        return offsets
 
     def slides_of(self, turns: Floats, offsets: Mapping[int, Floats]) -> Floats:
         """Return the slides (n,) nearest to offsets {bone: (3,)}, for local turns (n,)."""
-        last, found = len(self.ranges) - 1, np.zeros(len(self.ranges))
+        last, slides = len(self.ranges) - 1, np.zeros(len(self.ranges))
         for carrier, offset in offsets.items():
-            own = [i for i in (carrier - 1, carrier) if self._is_carried_by(i, carrier)]
-            rows = [self._turned(turns[last:])[0] if i == last else self.directions[i] for i in own]
-            found[own] = np.linalg.lstsq(np.column_stack(rows), offset, rcond=None)[0]
-        return found
+            carried = [i for i in (carrier - 1, carrier) if self._is_carried_by(i, carrier)]
+            rows = [self._turned(turns[last:])[0] if i == last else self.directions[i] for i in carried]
+            slides[carried] = np.linalg.lstsq(np.column_stack(rows), offset, rcond=None)[0]
+        return slides
 
     def span(self, bone: int) -> tuple[Floats, Floats]:
         """Return the least and the greatest offset, (3,) each, of a bone's location."""
@@ -183,8 +183,8 @@ def slide_directions(bones: Sequence[bpy.types.PoseBone], fixed: bool = False) -
     directions = np.tile(_ALONG, (len(bones), 1))
     if fixed:
         directions[-1] = bones[-1].matrix_basis.to_quaternion() @ Vector(_ALONG)
-    for i, (above, own) in enumerate(pairwise(bones)):
-        rests = [rest_matrix(bone.bone)[:3, :3] for bone in (above, own)]
+    for i, (above, below) in enumerate(pairwise(bones)):
+        rests = [rest_matrix(bone.bone)[:3, :3] for bone in (above, below)]
         directions[i] = np.linalg.solve(rests[1], rests[0] @ _ALONG)
     directions[np.abs(directions) <= _NOISE] = 0.0
     return directions
@@ -207,9 +207,7 @@ def _directed(
             parts += [np.cross(axis, _ALONG), axis * axis[1]]
         needed = np.flatnonzero((np.abs(parts) > _NOISE).any(axis=0)).tolist()
         used.setdefault(min(i + 1, last), set()).update(needed)
-    return Slides(
-        ranges, directions, axis, still, {bone: tuple(sorted(found)) for bone, found in used.items()}
-    )
+    return Slides(ranges, directions, axis, still, {bone: tuple(sorted(axes)) for bone, axes in used.items()})
 
 
 def _check_carrier(

@@ -35,9 +35,9 @@ class Stretching:
 
     def own_factors(self, factors: Floats) -> Floats:
         """Return the factors (frames, n) of the bones' own scale, for those of their lengths (frames, n)."""
-        own = factors.copy()
-        own[:, 1:] /= np.where(self.aligned[1:], factors[:, :-1], 1.0)
-        return own
+        scaled = factors.copy()
+        scaled[:, 1:] /= np.where(self.aligned[1:], factors[:, :-1], 1.0)
+        return scaled
 
     @property
     def scaled(self) -> NDArray[np.bool_]:

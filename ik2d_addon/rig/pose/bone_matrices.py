@@ -47,10 +47,10 @@ def rotations_of(rig: RigChain, turns: Floats, swings: Floats | None = None) -> 
 
     swings: (frames, 3, 3) of the plane, in rest space.
     """
-    found = [rotations_about(axis, turns[:, i]) for i, axis in enumerate(rig.joints.axes)]
+    rotations = [rotations_about(axis, turns[:, i]) for i, axis in enumerate(rig.joints.axes)]
     if swings is not None:
-        found[0] = first_rotations(rig, turns[:, 0], swings)
-    return found
+        rotations[0] = first_rotations(rig, turns[:, 0], swings)
+    return rotations
 
 
 def first_rotations(rig: RigChain, turns: Floats, swings: Floats) -> Floats:
@@ -68,15 +68,15 @@ def carried_by_swings(rig: RigChain, swings: Floats) -> Floats:
     matrix from orthonormal.
     """
     rest = rest_matrix(rig.pose_bones[0].bone)[:3, :3]
-    found: Floats = rest @ _own_swings(rig, swings) @ np.linalg.inv(rest)
-    return found
+    carried: Floats = rest @ _own_swings(rig, swings) @ np.linalg.inv(rest)
+    return carried
 
 
 def _own_swings(rig: RigChain, swings: Floats) -> Floats:
     """Return swings (frames, 3, 3) of rest space as rotations in the first bone's own space."""
     rest = rest_axes(rig.pose_bones[0].bone)
-    found: Floats = rest.T @ swings @ rest
-    return found
+    swung: Floats = rest.T @ swings @ rest
+    return swung
 
 
 def transforms(rotation: Floats) -> Floats:

@@ -32,26 +32,26 @@ def is_locked(bone: bpy.types.PoseBone) -> bool:
     return all(bone.lock_rotation) or (four and bone.lock_rotation_w)
 
 
-def channels_of(bone: bpy.types.PoseBone, turned: Floats, own: Floats, before: Floats | None) -> Floats:
+def channels_of(bone: bpy.types.PoseBone, turned: Floats, current: Floats, before: Floats | None) -> Floats:
     """Return the channels (frames, c) for rotations (frames, 3, 3), or the nearest that locks leave.
 
     own: (frames, c) without the chain, for locked channels. before: (c,) to continue from.
     """
     if is_locked(bone):
-        return own
+        return current
     if bone.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE'):
-        return _eulers(bone, turned, own, before)
+        return _eulers(bone, turned, current, before)
     values = _quaternions(turned, np.array(bone.lock_rotation))
     go_on = _axis_angles if bone.rotation_mode == 'AXIS_ANGLE' else _alike
-    return np.where(locked_channels(bone), own, go_on(values, before))
+    return np.where(locked_channels(bone), current, go_on(values, before))
 
 
 def _quaternions(turned: Floats, locks: Floats) -> Floats:
     """Return quaternions (frames, 4) of rotations: the nearest that turn about no locked axis (3,)."""
-    found = np.array([Matrix(each).to_quaternion() for each in turned.tolist()], np.float64)
-    found[:, 1:][:, locks.astype(bool)] = 0.0
-    lengths = np.linalg.norm(found, axis=1, keepdims=True)
-    return np.where(lengths > _NO_AXIS, found / np.maximum(lengths, _NO_AXIS), (1.0, 0.0, 0.0, 0.0))
+    quaternions = np.array([Matrix(each).to_quaternion() for each in turned.tolist()], np.float64)
+    quaternions[:, 1:][:, locks.astype(bool)] = 0.0
+    lengths = np.linalg.norm(quaternions, axis=1, keepdims=True)
+    return np.where(lengths > _NO_AXIS, quaternions / np.maximum(lengths, _NO_AXIS), (1.0, 0.0, 0.0, 0.0))
 
 
 def _alike(quaternions: Floats, before: Floats | None) -> Floats:
@@ -65,25 +65,25 @@ def _alike(quaternions: Floats, before: Floats | None) -> Floats:
 def _axis_angles(quaternions: Floats, before: Floats | None) -> Floats:
     """Return continuous angles and axes (frames, 4)."""
     first = None if before is None else np.array(Quaternion(before[1:], before[0]), np.float64)
-    found = _alike(quaternions, first)
-    sines = np.linalg.norm(found[:, 1:], axis=1)
+    alike = _alike(quaternions, first)
+    sines = np.linalg.norm(alike[:, 1:], axis=1)
     known = np.flatnonzero(sines > _NO_AXIS)
-    values = np.zeros((len(found), 4))
-    axis = found[known[0], 1:] / sines[known[0]] if len(known) else np.array((0.0, 1.0, 0.0))
+    values = np.zeros((len(alike), 4))
+    axis = alike[known[0], 1:] / sines[known[0]] if len(known) else np.array((0.0, 1.0, 0.0))
     last = 0.0
     if before is not None and before[1:].any():
         last, axis = float(before[0]), before[1:]
-    for i, (quaternion, sine) in enumerate(zip(found, sines, strict=True)):
+    for i, (quaternion, sine) in enumerate(zip(alike, sines, strict=True)):
         if sine > _NO_AXIS:
-            own = quaternion[1:] / sine
-            axis = own if own @ axis >= 0.0 else -own
+            direction = quaternion[1:] / sine
+            axis = direction if direction @ axis >= 0.0 else -direction
         angle = 2.0 * np.arctan2(quaternion[1:] @ axis, quaternion[0])
         last = angle + 2.0 * np.pi * np.round((last - angle) / (2.0 * np.pi))
         values[i] = last, *axis
     return values
 
 
-def _eulers(bone: bpy.types.PoseBone, turned: Floats, own: Floats, before: Floats | None) -> Floats:
+def _eulers(bone: bpy.types.PoseBone, turned: Floats, current: Floats, before: Floats | None) -> Floats:
     """Return continuous Euler angles (frames, 3); locked ones stay."""
     order, locks = bone.rotation_mode, np.array(locked_channels(bone))
     values = np.empty((len(turned), 3))
@@ -95,7 +95,7 @@ def _eulers(bone: bpy.types.PoseBone, turned: Floats, own: Floats, before: Float
         values[i] = last
     if not locks.any():
         return values
-    values[:, locks] = own[:, locks]
+    values[:, locks] = current[:, locks]
     free = [k for k in range(3) if not locks[k]]
     for _ in range(_SWEEPS if len(free) > 1 else 1):
         for k in free:

@@ -82,8 +82,8 @@ def own_curves(rig: RigChain) -> Curves:
     Raises IK2DError where a curve holds keys of a bake among those made by hand.
     """
     holder = versions.existing_channels(rig.armature)
-    found = [holder.fcurves.find(path, index=index) for path, index in _places(rig)] if holder else []
-    curves = playing_curves(rig.armature, [curve for curve in found if curve is not None])
+    there = [holder.fcurves.find(path, index=index) for path, index in _places(rig)] if holder else []
+    curves = playing_curves(rig.armature, [curve for curve in there if curve is not None])
     refusal = say(
         "Chain '{chain}': what hangs on its tip has keys made by hand, and those of a bake "
         "are among them; clear the bake",
@@ -96,8 +96,8 @@ def turning_keys(curve: bpy.types.FCurve) -> list[float]:
     """Return the times of the keys made by hand on a rotation's F-Curve, but for those at rest."""
     rest = REST[curve.data_path.rsplit(".", 1)[1]][curve.array_index]
     times, values = column(curve, "co").T
-    found: list[float] = times[keys.made_by_hand(curve) & (np.abs(values - rest) > _AT_REST)].tolist()
-    return found
+    turned_at: list[float] = times[keys.made_by_hand(curve) & (np.abs(values - rest) > _AT_REST)].tolist()
+    return turned_at
 
 
 def turned_hands(
@@ -110,11 +110,11 @@ def turned_hands(
     tip = deque(bone_poses(rig, samples, rotations), maxlen=1).pop()
     found, wanted, shown = [], [], []
     poses: dict[str, Floats] = {}  # of toes' parents too
-    for name, part, values in zip(hands.bones, hands.parts, own.values, strict=True):
+    for name, kind, values in zip(hands.bones, hands.parts, own.values, strict=True):
         bone = rig.armature.pose.bones[name]
         held = poses.get(bone.parent.name, tip)
         free = matrices(bone.rotation_mode, values)
-        turned = _local(bone, held, _wanted(rig, bone, part, samples, hands) @ free)
+        turned = _local(bone, held, _wanted(rig, bone, kind, samples, hands) @ free)
         turned = blended(free, turned, samples.influence)
         channels = channels_of(bone, turned, values, own.before.get(name))
         wanted.append(_shown(bone, held, turned))
@@ -128,9 +128,9 @@ def turned_hands(
 def turn_shown(rig: RigChain, hands: Hands) -> Floats:
     """Return the rotation (3, 3) from rest of the first hand as shown, in pose space, without own keys."""
     first = rig.armature.pose.bones[hands.bones[0]]
-    own = matrices(first.rotation_mode, own_turns_now(bpy.context.scene, rig).values[0])[0]
+    rotation = matrices(first.rotation_mode, own_turns_now(bpy.context.scene, rig).values[0])[0]
     shown = orientations(np.array(first.matrix, np.float64)[:3, :3])
-    turned: Floats = shown @ own.T @ rest_axes(first.bone).T
+    turned: Floats = shown @ rotation.T @ rest_axes(first.bone).T
     return turned
 
 
@@ -142,7 +142,7 @@ def angles_between(one: Floats, other: Floats) -> Floats:
 
 
 def _wanted(
-    rig: RigChain, bone: bpy.types.PoseBone, part: int, samples: ChainSamples, hands: Hands
+    rig: RigChain, bone: bpy.types.PoseBone, kind: int, samples: ChainSamples, hands: Hands
 ) -> Floats:
     """Return the orientations (frames, 3, 3) of a hand in pose space without its own rotation.
 
@@ -153,7 +153,7 @@ def _wanted(
         return np.broadcast_to(hands.offset @ rest, (len(samples.world), 3, 3))
     turns = control_turns(samples, hands)
     if rig.foot is not None and samples.foot is not None:
-        turns = turns @ rig.foot.turns(samples.foot[:, part])
+        turns = turns @ rig.foot.turns(samples.foot[:, kind])
     wanted: Floats = turns @ rest
     return wanted
 
@@ -200,8 +200,8 @@ def _has_own_turn(rig: RigChain, hands: Hands) -> bool:
     prop = rotation_property(first.rotation_mode)
     channels = np.array(getattr(first, prop), np.float64)
     keyed = any(path == first.path_from_id(prop) for path, _ in own_curves(rig))
-    own = matrices(first.rotation_mode, channels[None])[0]
-    return bool(not keyed and angles_between(own, np.eye(3)) > _SAME)
+    turned = matrices(first.rotation_mode, channels[None])[0]
+    return bool(not keyed and angles_between(turned, np.eye(3)) > _SAME)
 
 
 def store_kept_turn(settings: bpy.types.PropertyGroup, turned: Floats) -> None:
@@ -217,8 +217,8 @@ def store_kept_turn(settings: bpy.types.PropertyGroup, turned: Floats) -> None:
 def _places(rig: RigChain) -> list[tuple[str, int]]:
     """Return the path and index of each rotation channel of the hands."""
     bones = [rig.armature.pose.bones[name] for name in rig.hands.bones] if rig.hands else []
-    found = [(bone.path_from_id(rotation_property(bone.rotation_mode)), bone) for bone in bones]
-    return [(path, index) for path, bone in found for index in range(len(_now(bone)))]
+    paths = [(bone.path_from_id(rotation_property(bone.rotation_mode)), bone) for bone in bones]
+    return [(path, index) for path, bone in paths for index in range(len(_now(bone)))]
 
 
 def _now(bone: bpy.types.PoseBone) -> Floats:
@@ -230,7 +230,7 @@ def _values(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curve
 
     Raises IK2DError where they are not finite, or not a rotation.
     """
-    shown, found = strip_times(rig.armature, animation_times(scene, times)), []
+    shown, channels = strip_times(rig.armature, animation_times(scene, times)), []
     for name in rig.hands.bones if rig.hands else ():
         bone = rig.armature.pose.bones[name]
         prop = rotation_property(bone.rotation_mode)
@@ -241,8 +241,8 @@ def _values(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curve
                 values[:, index] = [curve.evaluate(time) for time in shown]
         good = np.isfinite(values).all(axis=1)
         if len(REST[prop]) == 4:
-            part = values if prop == "rotation_quaternion" else values[:, 1:]
-            good &= np.linalg.norm(part, axis=1) > 0.0
+            axes = values if prop == "rotation_quaternion" else values[:, 1:]
+            good &= np.linalg.norm(axes, axis=1) > 0.0
         if not good.all():
             raise refusal(
                 "Chain '{chain}': bone '{name}' on its tip has no rotation at frame {time:g}; delete "
@@ -251,8 +251,8 @@ def _values(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curve
                 name=name,
                 time=times[int(np.argmin(good))],
             )
-        found.append(values)
-    return found
+        channels.append(values)
+    return channels
 
 
 def _locks(bone: bpy.types.PoseBone) -> list[bool]:
@@ -262,21 +262,21 @@ def _locks(bone: bpy.types.PoseBone) -> list[bool]:
 def _before(scene: bpy.types.Scene, rig: RigChain, start: float, curves: Curves) -> dict[str, Floats]:
     """Return the channels of each hand at its last key before a frame, where it has any."""
     first = float(strip_times(rig.armature, animation_times(scene, [start]))[0])
-    found = {}
+    before = {}
     for name in rig.hands.bones if rig.hands else ():
         bone = rig.armature.pose.bones[name]
         path = bone.path_from_id(rotation_property(bone.rotation_mode))
-        own = {index: curves[path, index] for index in range(4) if (path, index) in curves}
+        its = {index: curves[path, index] for index in range(4) if (path, index) in curves}
         times = [
             point.co[0]
-            for curve in own.values()
+            for curve in its.values()
             for point in curve.keyframe_points
             if point.co[0] < first - SAME_FRAME
         ]
         if times:
             values = _now(bone)
-            for index, curve in own.items():
+            for index, curve in its.items():
                 values[index] = curve.evaluate(max(times))
             if np.isfinite(values).all():
-                found[name] = values
-    return found
+                before[name] = values
+    return before

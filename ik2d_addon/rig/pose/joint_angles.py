@@ -29,8 +29,8 @@ def angles_from_rest(rig: RigChain, samples: ChainSamples, poses: Iterable[NDArr
     turned = np.empty((len(to_plane), len(rig.bones)))
     rests = np.array([rest_matrix(bone.bone) for bone in rig.pose_bones])
     from_rest = inverse(rests)[:, :3, :3] @ axes.T  # (n, 3, 2)
-    for i, (own, pose) in enumerate(zip(from_rest, poses, strict=True)):
-        moved = to_plane @ pose[:, :3, :3] @ own  # (frames, 2, 2)
+    for i, (row, pose) in enumerate(zip(from_rest, poses, strict=True)):
+        moved = to_plane @ pose[:, :3, :3] @ row  # (frames, 2, 2)
         turned[:, i] = np.arctan2(moved[:, 1, 0] - moved[:, 0, 1], moved[:, 0, 0] + moved[:, 1, 1])
     return wrapped(np.diff(turned, axis=1, prepend=0.0))
 

@@ -72,13 +72,13 @@ def _neighbors(
         later += [points[last].co.x] if last < len(points) else []
     nearest = (*([max(earlier)] if earlier else ()), *([min(later)] if later else ()))
     shown = [_shown_at(scene, rig.armature, time) for time in nearest]
-    found = [_keyed_pose(rig, curves, frame, time) for frame, time in zip(shown, nearest, strict=True)]
-    beside = [keyed_pose for keyed_pose in found if keyed_pose is not None]
+    keyed = [_keyed_pose(rig, curves, frame, time) for frame, time in zip(shown, nearest, strict=True)]
+    beside = [keyed_pose for keyed_pose in keyed if keyed_pose is not None]
     middle = _shown_at(scene, rig.armature, (start + end) / 2.0)
     return NeighborPoses(
         next((keyed_pose for keyed_pose in beside if keyed_pose.frame < middle), None),
         next((keyed_pose for keyed_pose in beside if keyed_pose.frame > middle), None),
-        tuple(frame for frame, keyed_pose in zip(shown, found, strict=True) if keyed_pose is None),
+        tuple(frame for frame, keyed_pose in zip(shown, keyed, strict=True) if keyed_pose is None),
     )
 
 
@@ -184,14 +184,14 @@ def _turn_without_swing(rig: RigChain, values: Floats, turns: Floats) -> float:
     turns: (n,) of all bones; those after the first say where in the plane the tip is.
     """
     bone, plane = rig.pose_bones[0], rig.plane
-    own = matrices(bone.rotation_mode, values[None])[0]
+    turned = matrices(bone.rotation_mode, values[None])[0]
     rest = rest_axes(bone.bone)
     x, y = np.diff(plane.project(rest_joints(rig.pose_bones)), axis=0).T
     headings = np.cumsum(turns) - turns[0]
     cosines, sines = np.cos(headings), np.sin(headings)
     tip = plane.x * (cosines @ x - sines @ y) + plane.y * (sines @ x + cosines @ y)
     assert rig.swing is not None
-    return rig.swing.turn_in(rest @ own @ rest.T, tip)
+    return rig.swing.turn_in(rest @ turned @ rest.T, tip)
 
 
 def _slides(rig: RigChain, curves: Curves, turns: Floats, time: float) -> Floats | None:

@@ -191,9 +191,9 @@ class Linkage:
         held: (n,) joints with limits: those that inherit rotation take the solver's own angles.
         """
         turns = continuous(self.relative(summed_up(np.array(angles.T, order="C")).T - headings), near)
-        own = held & [link.inherits for link in self.links]
-        if own.any():
-            turns[:, own] = (angles - angles_before(headings))[:, own]
+        held_here = held & [link.inherits for link in self.links]
+        if held_here.any():
+            turns[:, held_here] = (angles - angles_before(headings))[:, held_here]
         return turns
 
     def relative(self, turned: Floats) -> Floats:
@@ -257,12 +257,12 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
     owns = own_transforms(rig, bones, bases)
     across = _across(normals_in(rig.plane, rests))  # (n, 3, 2)
     for i, bone in enumerate(bones):
-        own, axes = owns[i], across[i]
+        transform, axes = owns[i], across[i]
         if aligned is not None:
-            own, aligned = aligned @ own, None
+            transform, aligned = aligned @ transform, None
         inherits = i == 0 or bool(bone.bone.use_inherit_rotation)
         hold = (holder @ local[..., :3, :3] if inherits else plane_axes.T @ upright[..., :3, :3]) @ axes
-        holder, above = axes.T @ own[..., :3, :3], upright @ own
+        holder, above = axes.T @ transform[..., :3, :3], upright @ transform
         if i + 1 < len(bones):
             following = _local(bones[i + 1], carried[i], above, to_pose, locations[i + 1])
             if rig.stretching is not None and rig.stretching.aligned[i + 1]:
@@ -270,7 +270,7 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
             end = (holder @ following[..., :3, 3:])[..., 0]
         else:
             following, end = np.eye(4), holder @ tail
-        links.append(Link(inherits, hold, end, local, upright, own))
+        links.append(Link(inherits, hold, end, local, upright, transform))
         if rig.slides is not None:
             links[-1] = replace(links[-1], frame=_location_axes(bone, root=i == 0))
         local, upright = following, above @ following

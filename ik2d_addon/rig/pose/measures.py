@@ -33,8 +33,8 @@ def uneven(matrices: Floats) -> NDArray[np.bool_]:
     squares = np.swapaxes(matrices, -1, -2) @ matrices
     size = (squares[..., 0, 0] + squares[..., 1, 1] + squares[..., 2, 2]) / 3.0
     off = np.abs(squares - size[..., None, None] * _ONE).max(axis=(0, 2, 3), initial=0.0)
-    found: NDArray[np.bool_] = off > EVEN * size.max(axis=0)
-    return found
+    is_off: NDArray[np.bool_] = off > EVEN * size.max(axis=0)
+    return is_off
 
 
 def uneven_above(rig: RigChain) -> str:

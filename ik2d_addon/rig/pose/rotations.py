@@ -37,7 +37,7 @@ def bone_rotations(
     """
     channels = _single_channel if single_axis else _channels
     last = before or {}
-    found = [
+    rotations = [
         channels(bone, rig.joints.axes[i], turns[:, i], last.get(bone.name))
         for i, bone in enumerate(rig.pose_bones)
         if not rig.joints.fixed[i]
@@ -46,9 +46,9 @@ def bone_rotations(
         bone = rig.pose_bones[0]
         turned = first_rotations(rig, turns[:, 0], swings)
         prop = rotation_property(bone.rotation_mode)
-        own = np.array(getattr(bone, prop), np.float64)[None]
-        found[0] = BoneRotation(bone.name, prop, channels_of(bone, turned, own, last.get(bone.name)))
-    return found
+        values = np.array(getattr(bone, prop), np.float64)[None]
+        rotations[0] = BoneRotation(bone.name, prop, channels_of(bone, turned, values, last.get(bone.name)))
+    return rotations
 
 
 def _single_channel(

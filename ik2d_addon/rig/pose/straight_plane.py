@@ -143,8 +143,8 @@ def _axis(
         across = _across(head - joints[0], line)
         if is_joined(bones[0].bone) and np.linalg.norm(across) > _ASIDE * parent.length:
             return _unit(across)
-    own = {bone.name for bone in bones}
-    others = [bone for bone in armature.pose.bones if bone.name not in own]
+    names = {bone.name for bone in bones}
+    others = [bone for bone in armature.pose.bones if bone.name not in names]
     offsets = _across(_points(others).reshape(-1, 3) - joints[0], line)
     offsets = offsets[np.isfinite(offsets).all(axis=1)]
     if len(offsets):

@@ -94,8 +94,8 @@ def blended_swings(
     solved, axis = first_rotations(rig, turns[0], swings), rig.joints.axes[0]
     rotations = blended(first, solved, influence)
     rest = rest_axes(rig.pose_bones[0].bone)
-    found: Floats = rest @ rotations @ rotations_about(axis, -turns[1]) @ rest.T
-    return found
+    swings_then: Floats = rest @ rotations @ rotations_about(axis, -turns[1]) @ rest.T
+    return swings_then
 
 
 def turned_poles(rig: RigChain, samples: ChainSamples, off: Floats) -> Floats:
@@ -114,8 +114,8 @@ def turned_poles(rig: RigChain, samples: ChainSamples, off: Floats) -> Floats:
     spins = np.arctan2((axial * line).sum(axis=1), np.trace(off, axis1=1, axis2=2) - along)
     places = (rotations_about(line, spins) @ poles[..., None])[..., 0] + rig.plane.origin
     to_world = product(samples.world, linkage.to_pose)
-    found: Floats = turned(to_world[:, :3, :3], places) + to_world[:, :3, 3]
-    return found
+    in_world: Floats = turned(to_world[:, :3, :3], places) + to_world[:, :3, 3]
+    return in_world
 
 
 def as_far(rig: RigChain, points: Floats, tips: Floats) -> Floats:
@@ -125,13 +125,13 @@ def as_far(rig: RigChain, points: Floats, tips: Floats) -> Floats:
     leaves the tip of a bone that aims by 1e-5 nearer or farther.
     """
     origin, normal = rig.plane.origin, rig.plane.normal
-    offsets, own = points - origin, tips - origin
+    offsets, along = points - origin, tips - origin
     kept = np.zeros_like(offsets)
     if rig.swing is None:
         kept = np.multiply.outer(offsets @ normal, normal)
-        offsets, own = offsets - kept, own - np.multiply.outer(own @ normal, normal)
+        offsets, along = offsets - kept, along - np.multiply.outer(along @ normal, normal)
     sizes = norms(offsets)
-    share = np.where(sizes > 0.0, norms(own) / np.where(sizes > 0.0, sizes, 1.0), 1.0)
+    share = np.where(sizes > 0.0, norms(along) / np.where(sizes > 0.0, sizes, 1.0), 1.0)
     moved: Floats = origin + kept + share[:, None] * offsets
     return moved
 
@@ -163,8 +163,8 @@ def _poles(rig: RigChain, to_world: Floats, samples: ChainSamples) -> Floats | N
 def _from_root(rig: RigChain, to_world: Floats, places: Floats) -> Floats:
     """Return places (frames, 3) of the world in rest space, from the chain's root."""
     into = inverse(to_world)
-    found: Floats = turned(into[:, :3, :3], places) + into[:, :3, 3] - rig.plane.origin
-    return found
+    from_root: Floats = turned(into[:, :3, :3], places) + into[:, :3, 3] - rig.plane.origin
+    return from_root
 
 
 def _turned_back(rig: RigChain, swings: Floats, points: Floats) -> Floats:

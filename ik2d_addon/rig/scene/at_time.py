@@ -38,8 +38,8 @@ class PlacesAtTime:
         for node in nodes:
             if not self._moves(node):
                 shown = node[0].evaluated_get(depsgraph)
-                found = shown.pose.bones[node[1]].matrix if node[1] else shown.matrix_world
-                self._still[node] = found.copy()
+                matrix = shown.pose.bones[node[1]].matrix if node[1] else shown.matrix_world
+                self._still[node] = matrix.copy()
 
     def _add(
         self, ob: bpy.types.Object, owner: bpy.types.Object | bpy.types.PoseBone, animated: Animated
@@ -47,11 +47,11 @@ class PlacesAtTime:
         """Keep the F-Curves of an object, or of one of its bones, if there are any."""
         is_bone = owner != ob
         prefix = f"{owner.path_from_id()}." if is_bone else ""
-        own = {path[len(prefix) :]: rows for path, rows in animated.items() if path.startswith(prefix)}
+        its = {path[len(prefix) :]: rows for path, rows in animated.items() if path.startswith(prefix)}
         if not is_bone:
-            own = {path: rows for path, rows in own.items() if not path.startswith("pose.")}
-        if own:
-            self._moving[ob, owner.name if is_bone else ""] = local_matrix(owner, own)
+            its = {path: rows for path, rows in its.items() if not path.startswith("pose.")}
+        if its:
+            self._moving[ob, owner.name if is_bone else ""] = local_matrix(owner, its)
 
     def _moves(self, node: Node) -> bool:
         """Return whether F-Curves move a node; of a bone, in the space of its armature."""
@@ -76,14 +76,14 @@ class PlacesAtTime:
     def world(self, ob: bpy.types.Object) -> Matrix:
         """Return an object's matrix in the world."""
         node = ob, ""
-        found = self._still.get(node) or self._found.get(node)
-        if found is None:
+        world = self._still.get(node) or self._found.get(node)
+        if world is None:
             move = self._moving.get(node)
-            found = move(self._curves[ob], self._time) if move else ob.matrix_basis
+            world = move(self._curves[ob], self._time) if move else ob.matrix_basis
             if ob.parent is not None:
-                found = self._parent(ob) @ ob.matrix_parent_inverse @ found
-            self._found[node] = found
-        return found
+                world = self._parent(ob) @ ob.matrix_parent_inverse @ world
+            self._found[node] = world
+        return world
 
     def _parent(self, ob: bpy.types.Object) -> Matrix:
         """Return the matrix of an object's parent: another object, or the tail of a bone."""
@@ -96,16 +96,16 @@ class PlacesAtTime:
     def pose(self, ob: bpy.types.Object, name: str) -> Matrix:
         """Return a bone's matrix in the space of its armature."""
         node = ob, name
-        found = self._still.get(node) or self._found.get(node)
-        if found is None:
+        pose = self._still.get(node) or self._found.get(node)
+        if pose is None:
             bone = ob.pose.bones[name]
             move = self._moving.get(node)
             basis = move(self._curves[ob], self._time) if move else bone.matrix_basis
             rest, above = bone.bone.matrix_local, bone.parent
             if above is not None:
                 rest = self.pose(ob, above.name) @ above.bone.matrix_local.inverted_safe() @ rest
-            found = self._found[node] = rest @ basis
-        return found
+            pose = self._found[node] = rest @ basis
+        return pose
 
     def place(self, ob: bpy.types.Object, bone: str) -> Vector:
         """Return the place of an object, or of the head of its bone, in the world."""
@@ -124,11 +124,11 @@ class PlacesAtTime:
 
 def _animated(ob: bpy.types.Object, bones: set[str], curves: Iterable[bpy.types.FCurve]) -> Animated:
     """Return the channels of an object and some of its bones that F-Curves animate, by path."""
-    found: Animated = {}
+    animated: Animated = {}
     for number, curve in enumerate(curves):
         if is_placing(ob, curve, bones):
-            found.setdefault(curve.data_path, []).append((curve.array_index, number))
-    return found
+            animated.setdefault(curve.data_path, []).append((curve.array_index, number))
+    return animated
 
 
 def local_matrix(
@@ -155,7 +155,7 @@ def local_matrix(
         if f"delta_{turn}" in values:
             linear = _turned(mode, values[f"delta_{turn}"]) @ linear
         if deltas:
-            scale = [own * delta for own, delta in zip(scale, values["delta_scale"], strict=True)]
+            scale = [size * delta for size, delta in zip(scale, values["delta_scale"], strict=True)]
         return Matrix.LocRotScale(location(), None, None) @ (linear @ Matrix.Diagonal(scale)).to_4x4()
 
     slides_only = not any(animated.get(name) for name in values if "location" not in name)
@@ -166,9 +166,9 @@ def local_matrix(
             channel[index] = curves[number].evaluate(time)
         if not slides_only:
             return matrix()
-        found = kept.copy()
-        found.translation = location()
-        return found
+        values = kept.copy()
+        values.translation = location()
+        return values
 
     return at
 

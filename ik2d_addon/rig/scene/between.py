@@ -96,7 +96,7 @@ def half_way(samples: ChainSamples, size: float) -> tuple[ChainSamples, Floats, 
     moving = [(values * sizes).reshape(frames, -1) for values, sizes in counted if values.strides[0] != 0]
     bounds, starts = _smoothest(moving, frames)
     bounds = np.where((settings[:-1] != settings[1:]).any(axis=1), np.inf, bounds)
-    found = replace(
+    middle = replace(
         samples,
         targets=_middles(samples.targets, starts),
         world=_middles(samples.world, starts),
@@ -108,7 +108,7 @@ def half_way(samples: ChainSamples, size: float) -> tuple[ChainSamples, Floats, 
         poses=None,
         poles=None if samples.poles is None else _middles(samples.poles, starts),
     )
-    return found, bounds, starts
+    return middle, bounds, starts
 
 
 def _smoothest(moving: Sequence[Floats], frames: int) -> tuple[Floats, NDArray[np.intp]]:
@@ -140,10 +140,10 @@ def _middles(values: Floats, starts: NDArray[np.intp]) -> Floats:
     if len(values) < _RUN:
         return values[:-1]
     weights = _WEIGHTS[np.arange(gaps) - starts]
-    found = np.zeros((gaps, *values.shape[1:]))
+    middles = np.zeros((gaps, *values.shape[1:]))
     for i in range(_RUN):
-        found += weights[:, i].reshape(-1, *[1] * (values.ndim - 1)) * values[starts + i]
-    return found
+        middles += weights[:, i].reshape(-1, *[1] * (values.ndim - 1)) * values[starts + i]
+    return middles
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,17 +179,17 @@ class Inputs:
         every = np.append((starts[:-1, None] + steps).ravel(), starts[-1])
         times = evaluated_times(scene, every.tolist())
         shown = evaluated_times(scene, starts.tolist()) if restless else None
-        own = {path for chain in chains for path in _keyed_paths(chain)}
-        found = [
-            one
+        keyed = {path for chain in chains for path in _keyed_paths(chain)}
+        inputs = [
+            motion
             for block in blocks
-            for one in motions(block, times, own if block == armature else set(), shown)
-            if np.ptp(one.values) > 0.0
+            for motion in motions(block, times, keyed if block == armature else set(), shown)
+            if np.ptp(motion.values) > 0.0
         ]
         amplified = any(map(is_amplified, blocks)) or any(
             constraint.type == 'TRANSFORM' for block in blocks for constraint in _constraints(block)
         )
-        return cls(found, *_extent(blocks), amplified)
+        return cls(inputs, *_extent(blocks), amplified)
 
     def off_polynomials(self, starts: NDArray[np.intp], lever: float) -> Floats:
         """Return how far (f - 1,), in the world, curves are off the polynomials of runs that begin at starts.
@@ -197,10 +197,10 @@ class Inputs:
         Of inputs in halves. lever: how far apart the targets and the armature are.
         """
         off = np.zeros(len(starts))
-        for one in self.motions:
-            away = np.abs(one.values[1::2] - _middles(one.values[::2], starts))
-            off += self._in_world(one, away, max(lever, self.lever))
-            off[self._turns_unseen(one, 2)] = np.inf
+        for motion in self.motions:
+            away = np.abs(motion.values[1::2] - _middles(motion.values[::2], starts))
+            off += self._in_world(motion, away, max(lever, self.lever))
+            off[self._turns_unseen(motion, 2)] = np.inf
         return np.where(np.isnan(off), np.inf, off)
 
     def off_parabolas(self, gaps: int) -> Floats:
@@ -209,30 +209,30 @@ class Inputs:
         Of inputs in quarters.
         """
         off = np.zeros(gaps)
-        for one in self.motions:
-            start, early, middle, late = (one.values[part:-1:4] for part in range(4))
-            end = one.values[4::4]
+        for motion in self.motions:
+            start, early, middle, late = (motion.values[quarter:-1:4] for quarter in range(4))
+            end = motion.values[4::4]
             away = np.abs(early - 0.375 * start - 0.75 * middle + 0.125 * end)
             away = np.maximum(away, np.abs(late + 0.125 * start - 0.75 * middle - 0.375 * end))
-            if one.bends:
-                off += self._in_world(one, away, self.lever)
-            off[self._turns_unseen(one, 4)] = np.inf
+            if motion.bends:
+                off += self._in_world(motion, away, self.lever)
+            off[self._turns_unseen(motion, 4)] = np.inf
         return np.where(np.isnan(off), np.inf, off)
 
-    def _in_world(self, one: CurveMotion, away: Floats, lever: float) -> Floats:
+    def _in_world(self, motion: CurveMotion, away: Floats, lever: float) -> Floats:
         """Return how far values that are off by some numbers may move things in the world."""
-        unit = {'PLACE': self.size, 'TURN': lever * self.size}.get(one.kind, 0.0)
+        unit = {'PLACE': self.size, 'TURN': lever * self.size}.get(motion.kind, 0.0)
         if self.amplified or not unit:
-            unit = max(unit, _SWAY * lever / float(np.ptp(one.values)))
+            unit = max(unit, _SWAY * lever / float(np.ptp(motion.values)))
         return unit * away
 
     @staticmethod
-    def _turns_unseen(one: CurveMotion, parts: int) -> NDArray[np.bool_]:
+    def _turns_unseen(motion: CurveMotion, parts: int) -> NDArray[np.bool_]:
         """Return a mask (f - 1,) of gaps in which an angle, or a place on a path, changes too fast."""
-        if not (one.wraps or one.kind == 'PATH'):
-            return np.zeros((len(one.values) - 1) // parts, np.bool_)
-        changes = np.abs(np.diff(one.values)).reshape(-1, parts).sum(axis=1)
-        fast: NDArray[np.bool_] = ~(changes <= (_FAST if one.wraps else 0.0))
+        if not (motion.wraps or motion.kind == 'PATH'):
+            return np.zeros((len(motion.values) - 1) // parts, np.bool_)
+        changes = np.abs(np.diff(motion.values)).reshape(-1, parts).sum(axis=1)
+        fast: NDArray[np.bool_] = ~(changes <= (_FAST if motion.wraps else 0.0))
         return fast
 
 
@@ -285,12 +285,12 @@ def _extent(blocks: Sequence[bpy.types.ID]) -> tuple[float, float]:
     for block in blocks:
         if isinstance(block, bpy.types.Object):
             matrix = np.nan_to_num(np.array(block.matrix_world))
-            own = [(0.0, 0.0, 0.0)]
+            ends = [(0.0, 0.0, 0.0)]
             if block.type == 'ARMATURE':
                 tails = np.empty(3 * len(block.data.bones), "f4")
                 block.data.bones.foreach_get("tail_local", tails)
-                own += tails.reshape(-1, 3).tolist()
-            places.append(np.array(own) @ matrix[:3, :3].T + matrix[:3, 3])
+                ends += tails.reshape(-1, 3).tolist()
+            places.append(np.array(ends) @ matrix[:3, :3].T + matrix[:3, 3])
             sizes.append(float(np.linalg.norm(matrix[:3, :3], axis=0).max()))
     spans = np.ptp(np.concatenate(places), axis=0)
     return float(np.linalg.norm(spans)), max(sizes)
@@ -310,27 +310,27 @@ def sampled_between(
         return (yield from sample_steps(sampler, chains, frames, extra))
     gaps = len(frames) - 1
     first = yield from sample_steps(sampler, chains, frames, extra[gaps:])
-    on_frames = [one.at(slice(len(frames))) for one in first.chains]
-    found: list[ChainSamples] = []
+    on_frames = [on_frame.at(slice(len(frames))) for on_frame in first.chains]
+    chains_there: list[ChainSamples] = []
     doubts: set[int] = set()
     for chain, samples in zip(chains, on_frames, strict=True):
         reach, size = _sizes(chain, samples)
         middle, bounds, starts = half_way(samples, size)
         apart = np.nan_to_num(np.concatenate((samples.targets, samples.world[:, :3, 3])))
         bounds = bounds + inputs.off_polynomials(starts, float(np.linalg.norm(np.ptp(apart, axis=0))))
-        found.append(middle)
+        chains_there.append(middle)
         doubts |= set(np.flatnonzero(~(bounds <= CERTAIN * reach)).tolist())
     rows = np.array(sorted(doubts), np.intp)
     if len(rows):
         second = yield from sample_steps(sampler, chains, [extra[row] for row in rows], checked=False)
         order = np.arange(gaps)
         order[rows] = gaps + np.arange(len(rows))
-        found = [
+        chains_there = [
             ChainSamples.joined([middle, _without_poses(seen)]).at(order)
-            for middle, seen in zip(found, second.chains, strict=True)
+            for middle, seen in zip(chains_there, second.chains, strict=True)
         ]
     whole = []
-    for samples, between in zip(map(_without_poses, first.chains), found, strict=True):
+    for samples, between in zip(map(_without_poses, first.chains), chains_there, strict=True):
         parts = [samples.at(slice(len(frames))), between, samples.at(slice(len(frames), None))]
         whole.append(ChainSamples.joined(parts))
     return replace(first, chains=whole)

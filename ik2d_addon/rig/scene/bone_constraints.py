@@ -70,8 +70,8 @@ def other_controls(
     the plane. reaching: those of the armature that reach up, where they are known. carrying: also those
     that a solve follows (see `is_carried`), which native chains do not.
     """
-    found = _acting_controls(rig, first, last, reaching)
-    return found if carrying else not_followed(rig, found)
+    controls = _acting_controls(rig, first, last, reaching)
+    return controls if carrying else not_followed(rig, controls)
 
 
 def is_carried(rig: RigChain, first: float, last: float) -> bool:
@@ -139,10 +139,17 @@ def state_of_controls(armature: bpy.types.Object, names: Sequence[str]) -> list[
     """Return the state of the constraints and drivers that may move some bones, to see it change."""
     bones = armature.pose.bones
     drivers = [(curve.data_path, curve.mute) for curve in existing_drivers(armature)]
-    own = [(bone, one) for bone in map(bones.get, names) if bone for one in bone.constraints]
+    on_bones = [
+        (bone, constraint) for bone in map(bones.get, names) if bone for constraint in bone.constraints
+    ]
     held = [
-        (bone.name, one.name, getattr(one, "target", None), settings_of(one, _NOT_EXTENT))
-        for bone, one in (*own, *reaching_of(armature))
+        (
+            bone.name,
+            constraint.name,
+            getattr(constraint, "target", None),
+            settings_of(constraint, _NOT_EXTENT),
+        )
+        for bone, constraint in (*on_bones, *reaching_of(armature))
     ]
     return [drivers, held]
 
@@ -158,7 +165,7 @@ def with_other_controls(
 def sentences(chain_name: str, controls: Sequence[OtherControl]) -> list[str]:
     """Return one line for each cause: bones with the same kind of constraint of their own share one."""
     lines = []
-    own: dict[tuple[str, bool], list[OtherControl]] = {}
+    by_kind: dict[tuple[str, bool], list[OtherControl]] = {}
     for control in controls:
         if control.kind in _REACHING:
             names = {"kind": _short(control.label), "constraint": control.constraint, "bone": control.owner}
@@ -168,8 +175,8 @@ def sentences(chain_name: str, controls: Sequence[OtherControl]) -> list[str]:
                 what = say("the {kind} constraint '{constraint}' of bone '{bone}'", **names)
             lines.append(_sentence(chain_name, control.bones, what, control.driven, 1))
         else:
-            own.setdefault((control.label, control.driven), []).append(control)
-    for (label, driven), alike in own.items():
+            by_kind.setdefault((control.label, control.driven), []).append(control)
+    for (label, driven), alike in by_kind.items():
         bones = list(dict.fromkeys(control.owner for control in alike))
         what = say("its own constraint '{constraint}'", constraint=alike[0].constraint)
         if len(alike) > 1:
@@ -240,7 +247,7 @@ def _reached(rig: RigChain, bone: bpy.types.PoseBone, constraint: bpy.types.Cons
     line = [bone, *bone.parent_recursive]
     if constraint.type == 'IK' and not constraint.use_tail:
         line = line[1:]
-    reached = {one.name for one in line[: constraint.chain_count or len(line)]}
+    reached = {above.name for above in line[: constraint.chain_count or len(line)]}
     return tuple(name for name in rig.bones if name in reached)
 
 
@@ -348,7 +355,7 @@ def _has_targets(constraint: bpy.types.Constraint) -> bool:
     if constraint.type == 'ACTION' and constraint.action is None:
         return False
     if constraint.type == 'ARMATURE':
-        return any(_is_target(one.target, one.subtarget, bone=True) for one in constraint.targets)
+        return any(_is_target(target.target, target.subtarget, bone=True) for target in constraint.targets)
     if not hasattr(constraint, "target"):
         return True
     return _is_target(constraint.target, getattr(constraint, "subtarget", ""), bone=constraint.type == 'IK')

@@ -75,8 +75,8 @@ def hindrance(armature: bpy.types.Object, bones: Iterable[str], targets: Iterabl
     Anything counts that is not known to be computed exactly as by Blender.
     """
     for ob, on_way in bones_by_object(nodes_on_way(armature, bones, targets)).items():
-        for found in (*_object_hindrances(ob), *_bone_hindrances(ob, on_way), *_animated(ob, on_way)):
-            return f"'{ob.name}' {found}"
+        for reason in (*_object_hindrances(ob), *_bone_hindrances(ob, on_way), *_animated(ob, on_way)):
+            return f"'{ob.name}' {reason}"
     return ""
 
 
@@ -109,18 +109,20 @@ def placed(
 
 def _are_small(placed: Iterable[Affine]) -> bool:
     """Return whether all numbers of the matrices are there, and none of them is too great."""
-    parts = [part for one in placed for part in one]
-    few = [part.ravel() for part in parts if part.size <= 9]  # at once, which is faster
+    parts = [matrix for motion in placed for matrix in motion]
+    few = [matrix.ravel() for matrix in parts if matrix.size <= 9]  # at once, which is faster
     # A comparison with NaN is false.
-    checked = (np.concatenate([np.empty(0), *few]), *(part for part in parts if part.size > 9))
-    return all((np.abs(part) < _GREATEST).all() for part in checked)
+    checked = (np.concatenate([np.empty(0), *few]), *(matrix for matrix in parts if matrix.size > 9))
+    return all((np.abs(matrix) < _GREATEST).all() for matrix in checked)
 
 
 def _matrices(placed: Mapping[str, Affine]) -> dict[str, Floats]:
     """Return matrices by name, (frames, 4, 4) each, or (4, 4): those that do not change made at once."""
-    still = {name: one for name, one in placed.items() if one.linear.ndim == 2 and one.place.ndim == 1}
+    still = {
+        name: motion for name, motion in placed.items() if motion.linear.ndim == 2 and motion.place.ndim == 1
+    }
     made = affine(*map(np.array, zip(*still.values(), strict=True))) if still else ()
-    others = {name: one.matrices for name, one in placed.items() if name not in still}
+    others = {name: motion.matrices for name, motion in placed.items() if name not in still}
     return others | dict(zip(still, made, strict=True))
 
 
@@ -142,10 +144,10 @@ def nodes_on_way(armature: bpy.types.Object, bones: Iterable[str], targets: Iter
 
 def bones_by_object(nodes: Iterable[Node]) -> dict[bpy.types.Object, set[str]]:
     """Return the objects among nodes, each with the names of its bones there."""
-    found: dict[bpy.types.Object, set[str]] = {}
+    bones: dict[bpy.types.Object, set[str]] = {}
     for ob, bone in nodes:
-        found.setdefault(ob, set()).update([bone] if bone else ())
-    return found
+        bones.setdefault(ob, set()).update([bone] if bone else ())
+    return bones
 
 
 # --- Hindrances ---------------------------------------------------------------------------------
@@ -209,11 +211,11 @@ def _has_animation(data: bpy.types.Armature, names: set[str]) -> bool:
 
 def _may_move(path: str, names: set[str]) -> bool:
     """Return whether a channel of an armature's data may move some bones: not by how other bones look."""
-    found = _OF_DATA.fullmatch(path)
-    if not found:
+    named = _OF_DATA.fullmatch(path)
+    if not named:
         return not path.startswith("collections")
-    aside = found[2].startswith(("bbone_", "hide", "color"))
-    return not aside and bpy.utils.unescape_identifier(found[1]) in names
+    aside = named[2].startswith(("bbone_", "hide", "color"))
+    return not aside and bpy.utils.unescape_identifier(named[1]) in names
 
 
 def _animated(ob: bpy.types.Object, bones: set[str]) -> Iterator[str]:
@@ -226,7 +228,12 @@ def _animated(ob: bpy.types.Object, bones: set[str]) -> Iterator[str]:
     if not versions.is_plain(animation.action):
         yield "has an action with layers"
     holders = [ob, *(bone for bone in map(ob.pose.bones.get, bones) if bone)] if ob.pose else [ob]
-    idle = tuple(one.path_from_id() for holder in holders for one in holder.constraints if is_idle(ob, one))
+    idle = tuple(
+        constraint.path_from_id()
+        for holder in holders
+        for constraint in holder.constraints
+        if is_idle(ob, constraint)
+    )
     for driver in animation.drivers:
         if not (driver.mute or driver.data_path.startswith(idle) or _kind(driver.data_path, bones) == _ASIDE):
             yield f"has a driver on {driver.data_path}"
@@ -246,12 +253,12 @@ _PLACES, _ASIDE, _UNKNOWN = "places", "aside", "unknown"
 
 def _kind(path: str, bones: set[str]) -> str:
     """Return the kind of a channel: whether it moves an object or some of its bones."""
-    found = _OF_BONE.fullmatch(path)
-    if not found:
+    named = _OF_BONE.fullmatch(path)
+    if not named:
         return _PLACES if path in _OBJECT else _ASIDE if path.startswith(_ELSE) else _UNKNOWN
-    if bpy.utils.unescape_identifier(found[1]) not in bones or found[2].startswith('["'):
+    if bpy.utils.unescape_identifier(named[1]) not in bones or named[2].startswith('["'):
         return _ASIDE
-    return _PLACES if found[2].removeprefix(".") in _BONE else _UNKNOWN
+    return _PLACES if named[2].removeprefix(".") in _BONE else _UNKNOWN
 
 
 def is_placing(ob: bpy.types.Object, curve: bpy.types.FCurve, bones: set[str]) -> bool:
@@ -341,9 +348,9 @@ class _Places:
 
     def shown_basis(self, ob: bpy.types.Object, name: str) -> Affine:
         """Return a bone's matrices by its own channels, Blender's own one where these do not change."""
-        found = self.basis(ob, name)
-        if found.linear.ndim > 2 or found.place.ndim > 1:
-            return found
+        basis = self.basis(ob, name)
+        if basis.linear.ndim > 2 or basis.place.ndim > 1:
+            return basis
         return Affine.of(ob.pose.bones[name].matrix_basis)
 
     def _channel(
@@ -356,8 +363,8 @@ class _Places:
             return shown
         values = [self._values.get((ob, path, index)) for index in range(len(shown))]
         result = np.empty((self._frames, len(shown)))
-        for index, one in enumerate(values):
-            result[:, index] = shown[index] if one is None else one
+        for index, value in enumerate(values):
+            result[:, index] = shown[index] if value is None else value
         return result
 
 

@@ -24,11 +24,11 @@ def carried_by(
     """
     unmoved = posed_by_blender(bone, parents, bases)
     with np.errstate(all="ignore"):  # of a bone scaled to nothing, which is refused
-        found = poses.astype(np.float64) @ inverse(unmoved)
-    turned = np.abs(found[:, :3, :3] - np.eye(3)).max(axis=(1, 2)) > _SAME
-    found[~turned, :3, :3] = np.eye(3)
-    found[~turned, :3, 3] = poses[~turned, :3, 3] - unmoved[~turned, :3, 3]
-    return thinned(found)
+        carried = poses.astype(np.float64) @ inverse(unmoved)
+    turned = np.abs(carried[:, :3, :3] - np.eye(3)).max(axis=(1, 2)) > _SAME
+    carried[~turned, :3, :3] = np.eye(3)
+    carried[~turned, :3, 3] = poses[~turned, :3, 3] - unmoved[~turned, :3, 3]
+    return thinned(carried)
 
 
 def carried_now(bone: bpy.types.PoseBone) -> Floats:

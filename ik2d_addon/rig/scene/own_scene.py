@@ -88,12 +88,12 @@ def isolated(scene: bpy.types.Scene, armature: bpy.types.Object) -> Iterator[bpy
 
     Blender then evaluates just that and its dependencies, whatever else the file holds.
     """
-    own = bpy.data.scenes.new("ik2d sampling")
+    copy = bpy.data.scenes.new("ik2d sampling")
     try:
         for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
-            setattr(own.render, name, getattr(scene.render, name))
-        own.frame_start, own.frame_end = scene.frame_start, scene.frame_end
-        own.collection.objects.link(armature)
-        yield own
+            setattr(copy.render, name, getattr(scene.render, name))
+        copy.frame_start, copy.frame_end = scene.frame_start, scene.frame_end
+        copy.collection.objects.link(armature)
+        yield copy
     finally:
-        bpy.data.scenes.remove(own)
+        bpy.data.scenes.remove(copy)

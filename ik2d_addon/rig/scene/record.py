@@ -57,19 +57,21 @@ def record_by_curves(
     if is_hindered(chains, targets):
         return None
     shown = evaluated_times(scene, times)
-    found = yield from placed(armature, names, targets, shown)
-    if found is None:
+    placements = yield from placed(armature, names, targets, shown)
+    if placements is None:
         return None
     frames = len(times)
-    stood = found.targets
+    stood = placements.targets
     places = np.empty((frames, len(stood), 3))
     axes = np.empty((frames, len(stood) * has_turning_targets(chains), 3, 3))
     for k, target in enumerate(stood):
         places[:, k] = target.place.astype("f4")  # as Blender hands them over
         if axes.size:
             axes[:, k] = target.linear.astype("f4")
-    poses, bases = (_of_bones([each[name] for name in names], frames) for each in (found.poses, found.bases))
-    world = np.broadcast_to(found.world.astype("f4").astype(np.float64), (frames, 4, 4))
+    poses, bases = (
+        _of_bones([each[name] for name in names], frames) for each in (placements.poses, placements.bases)
+    )
+    world = np.broadcast_to(placements.world.astype("f4").astype(np.float64), (frames, 4, 4))
     numbers = {name: row for row, name in enumerate(names)}
     return Record(world, places, axes, numbers, poses, bases, settings_of(chains, frames), [])
 
@@ -83,12 +85,12 @@ def is_hindered(chains: Sequence[RigChain], targets: Sequence[Target]) -> bool:
 
 def _of_bones(matrices: Sequence[Floats], frames: int) -> NDArray[np.float32]:
     """Return stacked matrices (frames, bones, 4, 4), a read-only view where none of them changes."""
-    if all(one.ndim == 2 for one in matrices):
+    if all(matrix.ndim == 2 for matrix in matrices):
         return np.broadcast_to(np.array(matrices, "f4"), (frames, len(matrices), 4, 4))
-    found = np.empty((frames, len(matrices), 4, 4), "f4")
-    for row, one in enumerate(matrices):
-        found[:, row] = one
-    return found
+    poses = np.empty((frames, len(matrices), 4, 4), "f4")
+    for row, matrix in enumerate(matrices):
+        poses[:, row] = matrix
+    return poses
 
 
 def has_turning_targets(chains: Sequence[RigChain]) -> bool:
@@ -168,10 +170,10 @@ def samples_of(
 
 def _widened(values: NDArray[np.float32], bones: int | list[int]) -> Floats:
     """Return values (frames, bones, ..) of some bones in 64 bits, a view where all frames are the same."""
-    own = unrepeated(values)[:, bones]
-    if is_constant(own):
-        return np.broadcast_to(own[0].astype(np.float64), (len(values), *own.shape[1:]))
-    return own.astype(np.float64)
+    rows = unrepeated(values)[:, bones]
+    if is_constant(rows):
+        return np.broadcast_to(rows[0].astype(np.float64), (len(values), *rows.shape[1:]))
+    return rows.astype(np.float64)
 
 
 def difference_of(
@@ -200,7 +202,10 @@ def difference_of(
 
 def _rounding(*places: NDArray[Any]) -> Floats:
     """Return the rounding (frames, 1, 1) of places (frames, .., 3); those that are not finite have none."""
-    sizes = (np.abs(np.where(np.isfinite(one), one, 0.0)).max(axis=(1, 2), initial=0.0) for one in places)
+    sizes = (
+        np.abs(np.where(np.isfinite(matrices), matrices, 0.0)).max(axis=(1, 2), initial=0.0)
+        for matrices in places
+    )
     return rounding(np.sum(list(sizes), axis=0))[:, None, None]
 
 

@@ -148,12 +148,12 @@ def _sampling(
     record = replace(record, world=thinned(record.world))
     span = min(times, default=0.0), max(times, default=0.0)
     samples = [
-        samples_of(chain, record, numbers, own, is_carried(chain, *span), surfaces).at(rows)
-        for chain, own, surfaces in zip(chains, record.settings, record.surfaces, strict=True)
+        samples_of(chain, record, numbers, values, is_carried(chain, *span), surfaces).at(rows)
+        for chain, values, surfaces in zip(chains, record.settings, record.surfaces, strict=True)
     ]
     if checked:
-        for chain, own in zip(chains, samples, strict=True):
-            refuse_unsolvable(chain, own.at(slice(len(times))), times)
+        for chain, values in zip(chains, samples, strict=True):
+            refuse_unsolvable(chain, values.at(slice(len(times))), times)
     return Sampling(samples, full_scene, record.stepped)
 
 
@@ -274,7 +274,7 @@ def record_stepping(
     frames, names = len(times), needed_bones(chains)
     order = {name: row for row, name in enumerate(armature.pose.bones.keys())}
     rows = np.array([order[name] for name in names])
-    world, found, aims = np.empty((frames, 4, 4)), [], []
+    world, places_read, aims = np.empty((frames, 4, 4)), [], []
     turning = has_turning_targets(chains)
     read = np.empty((len(armature.pose.bones), 16), "f4")
     kept = {name: np.empty((frames, len(rows), 16), "f4") for name in _POSE_CHANNELS}
@@ -293,20 +293,20 @@ def record_stepping(
             _leave_out_rotations(evaluated, names, kept["matrix_basis"][i])
         for probe in probes:
             matrix = probe.evaluated_get(depsgraph).matrix_world
-            found.extend(matrix.translation)
+            places_read.extend(matrix.translation)
             if turning:
                 aims.append(matrix.to_3x3())
-        for chain, own in zip(chains, settings, strict=True):
+        for chain, values in zip(chains, settings, strict=True):
             if chain.settings.native is not None:
                 controls = chain.settings.native.evaluated_get(depsgraph)
                 foot = () if chain.foot is None else with_foot_controls(controls, chain.foot.values)
-                own[i] = *sampled_controls(controls, chain.settings.side), *foot
+                values[i] = *sampled_controls(controls, chain.settings.side), *foot
             elif animated and chain.settings.path:  # a chain, not just bones
                 settled = evaluated.path_resolve(chain.settings.path)
-                own[i] = values_of(settled, chain.settings.side, with_foot=chain.foot is not None)
+                values[i] = values_of(settled, chain.settings.side, with_foot=chain.foot is not None)
         surfaces.read(i, depsgraph, settings)
         yield i + 1
-    places = np.array(found, np.float64).reshape(frames, len(probes), 3)
+    places = np.array(places_read, np.float64).reshape(frames, len(probes), 3)
     axes = np.array(aims, np.float64).reshape(frames, len(probes) if turning else 0, 3, 3)
     # Blender hands them over column by column.
     poses, bases = (kept[name].reshape(frames, -1, 4, 4).swapaxes(2, 3) for name in _POSE_CHANNELS)

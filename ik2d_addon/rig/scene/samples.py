@@ -92,8 +92,8 @@ class ChainSamples(Frames):
 
 def solvable(chain: RigChain, samples: ChainSamples) -> NDArray[np.bool_]:
     """Return a mask of the frames on which a chain has finite inputs and a size."""
-    found: NDArray[np.bool_] = np.logical_and.reduce([good for good, _ in _conditions(chain, samples)])
-    return found
+    good_frames: NDArray[np.bool_] = np.logical_and.reduce([good for good, _ in _conditions(chain, samples)])
+    return good_frames
 
 
 _SETTINGS = ("Softness", "Bend", "IK Blend", "Roll", "Toes Up", "Break Angle", "Above Ground")
@@ -121,9 +121,9 @@ def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArra
         yield placed, say("bone '{root}' has no finite place, or no size, by its constraints", root=root)
     finite = np.isfinite(unrepeated(samples.bases)[:, :, :3])
     for i, bone in enumerate(() if finite.all() else chain.pose_bones):
-        own = finite[:, i, :, : 3 if bone.bone.use_connect else 4].all(axis=(1, 2))
+        is_finite = finite[:, i, :, : 3 if bone.bone.use_connect else 4].all(axis=(1, 2))
         yield (
-            np.broadcast_to(own, len(held)),
+            np.broadcast_to(is_finite, len(held)),
             say("bone '{bone}' has no finite location or scale", bone=bone.name),
         )
     known = np.isfinite(samples.settings)

@@ -37,9 +37,9 @@ class Replaced:
     @classmethod
     def joined(cls, parts: "list[Replaced]") -> "Replaced":
         """Return the keys of several writes together."""
-        bones = dict.fromkeys(name for part in parts for name in part.bones)
-        dropped = dict.fromkeys(line for part in parts for line in part.dropped)
-        return cls(sum(part.keys for part in parts), tuple(bones), tuple(dropped))
+        bones = dict.fromkeys(name for write in parts for name in write.bones)
+        dropped = dict.fromkeys(line for write in parts for line in write.dropped)
+        return cls(sum(write.keys for write in parts), tuple(bones), tuple(dropped))
 
     @property
     def words(self) -> str:
@@ -126,8 +126,8 @@ class Keeping:
 
     def _number(self, curve: bpy.types.FCurve, marks: Marks | None, purpose: int) -> int:
         """Return the number of an F-Curve for a purpose: that of its marks, of what is kept, or a new one."""
-        if marks is not None and (own := marks.numbers_of((purpose,))):
-            return own[0]
+        if marks is not None and (numbers := marks.numbers_of((purpose,))):
+            return numbers[0]
         number = self._record.number_at(curve.data_path, curve.array_index, purpose)
         if number is not None and not self._is_taken(number, curve):
             return number

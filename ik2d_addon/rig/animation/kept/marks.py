@@ -55,21 +55,23 @@ class Marks:
     def of(cls, columns: Columns) -> "Marks":
         """Return the marks in keys (m)."""
         places, types = columns["co"], columns["type"][:, 0]
-        own, values, times = (columns[name][:, 0] for name in ("amplitude", "period", "back"))
+        codes_read, values, times = (columns[name][:, 0] for name in ("amplitude", "period", "back"))
         same = (values == places[:, 1]) & (times == places[:, 0])
-        if not (same | (own == 0.0)).any():  # nothing of ours, as is soon seen
-            none = np.zeros(len(own), np.intp)
+        if not (same | (codes_read == 0.0)).any():  # nothing of ours, as is soon seen
+            none = np.zeros(len(codes_read), np.intp)
             return cls(none.astype(bool), none, none)
-        first = int(own[0]) if 1.0 <= own[0] <= _LAST else 0
+        first = int(codes_read[0]) if 1.0 <= codes_read[0] <= _LAST else 0
         kind = GENERATED if first % 2 == 0 else BY_HAND
-        if first and (own == first).all() and same.all() and (types == kind).all():  # all are of one writing
-            numbers = np.full(len(own), (first - 1) // 2)
+        if (
+            first and (codes_read == first).all() and same.all() and (types == kind).all()
+        ):  # all are of one writing
+            numbers = np.full(len(codes_read), (first - 1) // 2)
             return cls(same, numbers, numbers % _PURPOSES)
-        whole = (own >= 1.0) & (own <= _LAST) & (own == np.floor(own))
-        codes = np.where(whole, own, 1.0).astype(np.intp) - 1
+        whole = (codes_read >= 1.0) & (codes_read <= _LAST) & (codes_read == np.floor(codes_read))
+        codes = np.where(whole, codes_read, 1.0).astype(np.intp) - 1
         kinds = np.where(codes % 2, GENERATED, BY_HAND)
         marked = whole & same & (types == kinds)
-        old = (own == 0.0) & (values == 0.0) & (times == 0.0) & (types == GENERATED)
+        old = (codes_read == 0.0) & (values == 0.0) & (times == 0.0) & (types == GENERATED)
         numbers = np.where(old, OLD, codes // 2)
         return cls(marked | old, numbers, np.where(old, BAKE, numbers % _PURPOSES))
 

@@ -249,9 +249,9 @@ def remove_with_kept(action: bpy.types.Action | None) -> None:
         return
     kept = [entry.action for entry in action.ik2d.kept if is_kept_action(entry.action)]
     bpy.data.actions.remove(action)
-    for one in kept:
-        if not one.users and one.is_editable and not _others(one):
-            bpy.data.actions.remove(one)
+    for record in kept:
+        if not record.users and record.is_editable and not _others(record):
+            bpy.data.actions.remove(record)
 
 
 def rewrite_paths(place: versions.Place, new_path: Callable[[str], str | None]) -> None:
@@ -268,9 +268,9 @@ def _entry(place: versions.Place) -> Any:
     if not action.is_property_set("ik2d"):  # reading settings that are not there would make some
         return None
     entries = action.ik2d.kept
-    entry = next((one for one in entries if one.slot == slot), None)
+    entry = next((entry_there for entry_there in entries if entry_there.slot == slot), None)
     if entry is None and slot and len(action.slots) == 1:  # saved by a Blender without slots
-        entry = next((one for one in entries if one.slot == 0), None)
+        entry = next((entry_there for entry_there in entries if entry_there.slot == 0), None)
         if entry is not None and action.is_editable:
             entry.slot = slot
     return entry

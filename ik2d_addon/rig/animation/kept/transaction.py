@@ -112,8 +112,8 @@ def _restore_curve(holder: versions.Channels, source: bpy.types.FCurve) -> None:
 def _same_keys(source: bpy.types.FCurve, curve: bpy.types.FCurve) -> bool:
     if len(source.keyframe_points) != len(curve.keyframe_points):
         return False
-    own = columns_of(curve)
-    return all(np.array_equal(values, own[name]) for name, values in columns_of(source).items())
+    columns = columns_of(curve)
+    return all(np.array_equal(values, columns[name]) for name, values in columns_of(source).items())
 
 
 def _restore_kept(action: bpy.types.Action, copy: bpy.types.Action) -> None:

@@ -105,13 +105,13 @@ class _Rule:
 @cache
 def _rule_of(group: Any, name: str) -> _Rule:
     """Return the rule of a property of a class of settings."""
-    found = group.bl_rna.properties[name]
-    if found.type == 'ENUM':
-        return _Rule(found.name, found.type, frozenset(found.enum_items.keys()))
-    if found.type not in ('INT', 'FLOAT'):
-        return _Rule(found.name, found.type)
-    bounds = found.hard_min, found.hard_max
-    return _Rule(found.name, found.type, bounds=bounds, is_angle=found.subtype == 'ANGLE')
+    rule = group.bl_rna.properties[name]
+    if rule.type == 'ENUM':
+        return _Rule(rule.name, rule.type, frozenset(rule.enum_items.keys()))
+    if rule.type not in ('INT', 'FLOAT'):
+        return _Rule(rule.name, rule.type)
+    bounds = rule.hard_min, rule.hard_max
+    return _Rule(rule.name, rule.type, bounds=bounds, is_angle=rule.subtype == 'ANGLE')
 
 
 def _refuse(rule: _Rule, value: Any, owner: str) -> None:

@@ -108,8 +108,8 @@ def refuse_own_target(
 
     role: the word for it, where it is another.
     """
-    own = _own(armature, bones, moved_by)
-    if not own:
+    moving = _own(armature, bones, moved_by)
+    if not moving:
         return
     target, subtarget = moved_by[0]
     what = say("bone '{bone}'", bone=subtarget) if subtarget else f"'{target.name}'"
@@ -119,5 +119,5 @@ def refuse_own_target(
         chain=chain_name,
         role=role,
         what=what,
-        own=own[0],
+        own=moving[0],
     )

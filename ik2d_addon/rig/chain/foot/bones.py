@@ -17,23 +17,23 @@ def foot_bones(
     hanging: the bones on the end of the chain's tip. is_toe: tells a toe among what hangs on them. Bones
     between foot and toes are of the foot; what hangs on a toe turns with it.
     """
-    found = []
+    bones_found = []
     for bone in hanging:
-        found.append((bone, FOOT))
-        found += _toes_on(bone, is_toe)
-    return found
+        bones_found.append((bone, FOOT))
+        bones_found += _toes_on(bone, is_toe)
+    return bones_found
 
 
 def _toes_on(
     bone: bpy.types.PoseBone, is_toe: Callable[[bpy.types.PoseBone], bool]
 ) -> list[tuple[bpy.types.PoseBone, int]]:
-    found: list[tuple[bpy.types.PoseBone, int]] = []
+    toes_found: list[tuple[bpy.types.PoseBone, int]] = []
     for child in children_of(bone):
         if is_toe(child):
-            found.append((child, TOES))
+            toes_found.append((child, TOES))
         elif toes := _toes_on(child, is_toe):
-            found += [(child, FOOT), *toes]
-    return found
+            toes_found += [(child, FOOT), *toes]
+    return toes_found
 
 
 def children_of(bone: bpy.types.PoseBone) -> Iterator[bpy.types.PoseBone]:

@@ -72,8 +72,8 @@ def read_foot(settings: bpy.types.PropertyGroup, plane: Plane, tip: bpy.types.Po
     """
     if not settings.foot.is_added:
         return None
-    own, name = settings.foot, settings.name
-    heel, ball, end = (np.array(point[:], np.float64) for point in (own.heel, own.ball, own.toe_tip))
+    values, name = settings.foot, settings.name
+    heel, ball, end = (np.array(point[:], np.float64) for point in (values.heel, values.ball, values.toe_tip))
     if not np.isfinite((heel, ball, end)).all():
         raise refusal(
             "Chain '{name}': the pivots of its foot hold no finite numbers; add the foot again", name=name
@@ -97,4 +97,4 @@ def read_foot(settings: bpy.types.PropertyGroup, plane: Plane, tip: bpy.types.Po
         up = -up
     places = [(float(point @ ahead), float(point @ up)) for point in (heel, ball, end)]
     ground, ankle = ground_of(settings), rest_tail(tip.bone)
-    return Foot(FootShape(*places), ahead, up, ankle, ground[0] if ground else None, foot_values(own))
+    return Foot(FootShape(*places), ahead, up, ankle, ground[0] if ground else None, foot_values(values))

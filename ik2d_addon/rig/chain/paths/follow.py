@@ -82,7 +82,7 @@ def _rewrite(armature: bpy.types.Object, moves: PathMoves) -> None:
 
 
 def _moves(before: Sequence[Sequence[Any]], now: Sequence[Sequence[Any]]) -> PathMoves:
-    return PathMoves.between([Entry(*one) for one in before], [Entry(*one) for one in now])
+    return PathMoves.between([Entry(*entry) for entry in before], [Entry(*entry) for entry in now])
 
 
 # --- The record --------------------------------------------------------------
@@ -103,10 +103,10 @@ def _record(armature: bpy.types.Object) -> str:
 def _read(record: str) -> list[list[Any]]:
     """Return the numbers and names of a record; none of one that is empty or damaged."""
     with suppress(ValueError, TypeError):
-        found = json.loads(record)
-        uids, names = zip(*found, strict=True)
+        entries = json.loads(record)
+        uids, names = zip(*entries, strict=True)
         if set(map(type, uids)) == {int} and set(map(type, names)) == {str}:
-            return list(found)
+            return list(entries)
     return []
 
 

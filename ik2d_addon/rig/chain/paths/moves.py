@@ -81,28 +81,28 @@ class PathMoves:
         return self._path(path, gone_by_name=True) or path
 
     def _path(self, path: str, gone_by_name: bool) -> str | None:
-        found = _CHAIN.search(path)
-        index = self.chains.index_of(found) if found is not None else None
-        if found is None or index is None:
+        named = _CHAIN.search(path)
+        index = self.chains.index_of(named) if named is not None else None
+        if named is None or index is None:
             return path
-        key, rest = self.chains.key(found, index), path[found.end() :]
+        key, rest = self.chains.key(named, index), path[named.end() :]
         if key is None:
             if not gone_by_name:
                 return None
             key = f'["{escaped(self.chains.before[index])}"]'
         moved = self._joint_path(rest, index, gone_by_name)
-        return None if moved is None else f"{path[: found.start()]}ik2d.chains{key}{moved}"
+        return None if moved is None else f"{path[: named.start()]}ik2d.chains{key}{moved}"
 
     def _joint_path(self, rest: str, index: int, gone_by_name: bool) -> str | None:
         """Return the part of a path after the chain that was at an index."""
-        joints, found = self.joints.get(index), _JOINT.match(rest)
-        number = joints.index_of(found) if joints is not None and found is not None else None
-        if joints is None or found is None or number is None:
+        joints, named = self.joints.get(index), _JOINT.match(rest)
+        number = joints.index_of(named) if joints is not None and named is not None else None
+        if joints is None or named is None or number is None:
             return rest
-        key = joints.key(found, number)
+        key = joints.key(named, number)
         if key is None and gone_by_name:
             key = f'["{escaped(joints.before[number])}"]'
-        return None if key is None else f".joints{key}{rest[found.end() :]}"
+        return None if key is None else f".joints{key}{rest[named.end() :]}"
 
 
 def _paired(before: Sequence[Entry], now: Sequence[Entry]) -> list[int | None]:

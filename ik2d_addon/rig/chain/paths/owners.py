@@ -71,15 +71,15 @@ class Owners:
     def _claim_by_bones(self, holder: versions.Channels) -> Claim:
         if not self.others:
             return Claim.OWN
-        found = (_BONE.match(curve.data_path) for curve in holder.fcurves)
-        names = {re.sub(r"\\(.)", r"\1", match[1]) for match in found if match}
-        own = _count(self.armature, names)
+        named = (_BONE.match(curve.data_path) for curve in holder.fcurves)
+        names = {re.sub(r"\\(.)", r"\1", match[1]) for match in named if match}
+        mine = _count(self.armature, names)
         most = max((_count(other, names) for other in self.others), default=0)
-        if names and not own:
+        if names and not mine:
             return Claim.NONE
-        if own == most:
+        if mine == most:
             return Claim.UNCLEAR
-        return Claim.OWN if own > most else Claim.NONE
+        return Claim.OWN if mine > most else Claim.NONE
 
 
 def _count(armature: bpy.types.Object, names: set[str]) -> int:

@@ -37,13 +37,13 @@ def rewrite(armature: bpy.types.Object, moves: PathMoves) -> list[str]:
 def stuck(armature: bpy.types.Object, moves: PathMoves) -> list[str]:
     """Return a sentence for each action that the armature plays and whose paths could not follow moves."""
     owners, wanted = Owners(armature), _channels(armature, moves)
-    found = [
+    users = [
         _why_left(action, holder, owners.claim(holder, slot), owners)
         for action in bpy.data.actions
         for holder, slot in versions.holders_of(action)
         if owners.plays(versions.place_of(holder)) and any(_misled(holder, wanted, moves))
     ]
-    return [sentence for sentence in dict.fromkeys(found) if sentence]
+    return [sentence for sentence in dict.fromkeys(users) if sentence]
 
 
 # --- Actions -----------------------------------------------------------------
@@ -55,21 +55,21 @@ def _rewrite_actions(armature: bpy.types.Object, moves: PathMoves) -> list[str]:
     for action in bpy.data.actions:
         changed = False
         for holder, slot in versions.holders_of(action):
-            found = list(_found(holder, wanted))
+            curves = list(_found(holder, wanted))
             keeps = has_record(action)
-            if not found and not keeps:
+            if not curves and not keeps:
                 continue
             claim = owners.claim(holder, slot)
             if keeps and claim is Claim.OWN and action.is_editable:
                 rewrite_paths(versions.place_of(holder), moves.path)
-            if not found:
+            if not curves:
                 continue
             if sentence := _why_left(action, holder, claim, owners):
                 if any(_misled(holder, wanted, moves)):
                     left[sentence] = None
             elif claim is Claim.OWN:
-                played = _shown_by(armature, found) if owners.plays(versions.place_of(holder)) else []
-                _rewrite_curves(holder, found, moves)
+                played = _shown_by(armature, curves) if owners.plays(versions.place_of(holder)) else []
+                _rewrite_curves(holder, curves, moves)
                 for path in played:
                     if holder.fcurves.find(path) is None:
                         _take_from_library(armature, path)
@@ -79,9 +79,9 @@ def _rewrite_actions(armature: bpy.types.Object, moves: PathMoves) -> list[str]:
     return list(left)
 
 
-def _rewrite_curves(holder: versions.Channels, found: Iterable[bpy.types.FCurve], moves: PathMoves) -> None:
+def _rewrite_curves(holder: versions.Channels, curves: Iterable[bpy.types.FCurve], moves: PathMoves) -> None:
     place = versions.place_of(holder)
-    new = [(curve, moves.path(curve.data_path)) for curve in found]
+    new = [(curve, moves.path(curve.data_path)) for curve in curves]
     for curve, path in new:
         if path is not None:
             curve.data_path = path
@@ -92,7 +92,7 @@ def _rewrite_curves(holder: versions.Channels, found: Iterable[bpy.types.FCurve]
             actions.remove_empty_group(place, group)
 
 
-def _shown_by(armature: bpy.types.Object, found: Iterable[bpy.types.FCurve]) -> list[str]:
+def _shown_by(armature: bpy.types.Object, curves: Iterable[bpy.types.FCurve]) -> list[str]:
     """Return the paths of F-Curves that a library override has played, by their values now; else none.
 
     Blender plays them while it opens the file, before the paths can be rewritten.
@@ -100,7 +100,7 @@ def _shown_by(armature: bpy.types.Object, found: Iterable[bpy.types.FCurve]) -> 
     if not armature.override_library:
         return []
     frame, played = bpy.context.scene.frame_current_final, []
-    for curve in found:
+    for curve in curves:
         with suppress(ValueError):  # there is no such chain any more
             value = armature.path_resolve(curve.data_path)
             if isinstance(value, str) or abs(value - curve.evaluate(frame)) < _SAME:
@@ -110,12 +110,12 @@ def _shown_by(armature: bpy.types.Object, found: Iterable[bpy.types.FCurve]) -> 
 
 def _take_from_library(armature: bpy.types.Object, path: str) -> None:
     """Give a chain's setting on a library override the value that it has in the library."""
-    found = re.fullmatch(r"ik2d\.chains\[(\d+)\]\.(?:(\w+)\.)?(\w+)", path)
-    own = armature.ik2d.chains[int(found[1])] if found else None
+    named = re.fullmatch(r"ik2d\.chains\[(\d+)\]\.(?:(\w+)\.)?(\w+)", path)
+    own = armature.ik2d.chains[int(named[1])] if named else None
     its = armature.override_library.reference.ik2d.chains.get(own.name) if own is not None else None
-    if found and its is not None:
-        own, its = (getattr(each, found[2]) if found[2] else each for each in (own, its))
-        setattr(own, found[3], getattr(its, found[3]))
+    if named and its is not None:
+        own, its = (getattr(each, named[2]) if named[2] else each for each in (own, its))
+        setattr(own, named[3], getattr(its, named[3]))
 
 
 def _why_left(action: bpy.types.Action, holder: versions.Channels, claim: Claim, owners: Owners) -> str:
@@ -171,13 +171,13 @@ def _channels(armature: bpy.types.Object, moves: PathMoves) -> list[Channel]:
     """Return the channels of chains' settings that keys can be on and whose path has changed."""
     kind: Any = armature.ik2d.bl_rna.properties["chains"]
     settings = list(_animated(kind.fixed_type))
-    found = []
+    channels = []
     for i, name in enumerate(moves.chains.before):
         for key in (str(i), f'"{escaped(name)}"'):
             start = f"ik2d.chains[{key}]"
             if moves.path(start) != start:
-                found += [(f"{start}.{setting}", index) for setting, index in settings]
-    return found
+                channels += [(f"{start}.{setting}", index) for setting, index in settings]
+    return channels
 
 
 def _animated(group: Any) -> Iterator[Channel]:
@@ -206,15 +206,15 @@ def _rewrite_drivers(armature: bpy.types.Object, moves: PathMoves) -> None:
         return
     reference = armature.override_library.reference if armature.override_library else None
     kept = {(curve.data_path, curve.array_index) for curve in existing_drivers(reference)}
-    own = [
+    drivers = [
         (curve, curve.data_path, moves.path(curve.data_path))
         for curve in animation.drivers
         if (curve.data_path, curve.array_index) not in kept
     ]
-    for curve, old, new in own:
+    for curve, old, new in drivers:
         if new is not None and new != old:
             curve.data_path = new
-    for curve, _, new in own:
+    for curve, _, new in drivers:
         if new is None:
             animation.drivers.remove(curve)
 

@@ -99,17 +99,17 @@ class Surfaces:
 
     def read(self, row: int, depsgraph: bpy.types.Depsgraph, settings: Sequence[Floats]) -> None:
         """Read the surfaces of a frame as a depsgraph shows them. settings: as in a Record."""
-        for chain, found, own in zip(self._chains, self.found, settings, strict=True):
+        for chain, surfaces, values in zip(self._chains, self.found, settings, strict=True):
             ground = chain.foot.ground if chain.foot is not None else None
             if ground not in self._readers:
                 continue
             reader = self._readers[ground]
             if ground not in self._still:
-                sole = shown_sole(chain, depsgraph, own[row, 3:6])
+                sole = shown_sole(chain, depsgraph, values[row, 3:6])
                 low, high = sole.min(axis=0), sole.max(axis=0)
                 around = _AROUND * (high - low).max() + rounding(np.abs(sole).max())
-                found[row] = reader.near(depsgraph, low[:2] - around, high[:2] + around)
+                surfaces[row] = reader.near(depsgraph, low[:2] - around, high[:2] + around)
                 continue
             if self._still[ground] is None:
                 self._still[ground] = reader.whole(depsgraph)
-            found[row] = self._still[ground]
+            surfaces[row] = self._still[ground]

@@ -33,29 +33,29 @@ class Surface:
 
     def triangles(self, rows: NDArray[np.intp], axes: Floats, place: Floats) -> Floats:
         """Return some triangles (k, 3, 3) in the world, by the object's axes (3, 3) and place (3,)."""
-        found: Floats = self.vertices[self.corners[rows]].astype(np.float64) @ axes.T + place
-        return found
+        corners: Floats = self.vertices[self.corners[rows]].astype(np.float64) @ axes.T + place
+        return corners
 
 
 def _flat(vertices: NDArray[np.float32], axes: Floats, place: Floats) -> Floats:
     """Return x and y (v, 2) in the world of vertices (v, 3)."""
-    found: Floats = vertices @ axes[:2].T + place[:2]
-    return found
+    flat: Floats = vertices @ axes[:2].T + place[:2]
+    return flat
 
 
 def _sides(flat: Floats, low: Floats, high: Floats) -> NDArray[np.uint8]:
     """Return the sides of a rectangle that places (v, 2) are beyond, as bits (v,)."""
-    found = np.zeros(len(flat), np.uint8)
+    sides = np.zeros(len(flat), np.uint8)
     for axis in range(2):
-        found |= (flat[:, axis] < low[axis]).view(np.uint8) << (2 * axis)
-        found |= (flat[:, axis] > high[axis]).view(np.uint8) << (2 * axis + 1)
-    return found
+        sides |= (flat[:, axis] < low[axis]).view(np.uint8) << (2 * axis)
+        sides |= (flat[:, axis] > high[axis]).view(np.uint8) << (2 * axis + 1)
+    return sides
 
 
 def _beyond(sides: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return the sides (m,) that whole triangles are beyond, of those of their corners (m, 3)."""
-    found: NDArray[np.uint8] = sides[:, 0] & sides[:, 1] & sides[:, 2]
-    return found
+    beyond: NDArray[np.uint8] = sides[:, 0] & sides[:, 1] & sides[:, 2]
+    return beyond
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class Ground:
         if self.surfaces is None:
             heights = self.places[:, 2]
             return np.where(heights > self.roots, np.nan, (heights - soles[..., 2].min(axis=1)).clip(min=0.0))
-        found = np.zeros(len(soles))
+        lifts = np.zeros(len(soles))
         before: tuple[Surface, bytes] | None = None
         for i, (surface, place, axes) in enumerate(zip(self.surfaces, self.places, self.axes, strict=True)):
             now = surface, np.append(axes, place).tobytes()
@@ -84,8 +84,8 @@ class Ground:
                 before, flat = now, _flat(surface.vertices, axes, place)
             low, high = soles[i, :, :2].min(axis=0), soles[i, :, :2].max(axis=0)
             triangles = surface.triangles(surface.over(flat, low, high), axes, place)
-            found[i] = _lift(triangles, soles[i], self.roots[i])
-        return found
+            lifts[i] = _lift(triangles, soles[i], self.roots[i])
+        return lifts
 
 
 def _lift(triangles: Floats, sole: Floats, root: float) -> float:
@@ -188,9 +188,9 @@ def _read(
     width: int = 1,
 ) -> NDArray[Any]:
     """Return the numbers of a mesh's elements, by their attribute where it has them: 20 times as fast."""
-    found = np.empty(width * len(elements), kind)
+    values = np.empty(width * len(elements), kind)
     if attribute is not None and len(attribute.data) == len(elements):
-        attribute.data.foreach_get(field, found)
+        attribute.data.foreach_get(field, values)
     else:
-        elements.foreach_get(name, found)
-    return found
+        elements.foreach_get(name, values)
+    return values

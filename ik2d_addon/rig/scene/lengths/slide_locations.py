@@ -43,17 +43,17 @@ def noted_locations(rig: RigChain, times: Sequence[float], copies: bool = True) 
     a bake's keys give way, in a copy of the action, to those that they replaced; else IK2DError is raised for
     a location that has them among keys made by hand.
     """
-    found: dict[int, Floats] = {}
+    locations: dict[int, Floats] = {}
     if rig.slides is None:
-        return found
+        return locations
     joints, own = _joints(rig), nullcontext(versions.existing_channels(rig.armature))
     paths = {_path(rig, bone) for bone in rig.slides.channels}
     with by_hand_alone(rig.armature, lambda path, _: path in paths) if copies else own as holder:
         for bone, channels in rig.slides.channels.items():
-            found[bone] = np.full((len(times), 3), np.nan)
+            locations[bone] = np.full((len(times), 3), np.nan)
             for channel in channels:
                 if joints[bone].slid[channel]:
-                    found[bone][:, channel] = base_of(joints[bone])[channel]
+                    locations[bone][:, channel] = base_of(joints[bone])[channel]
                 elif copies:
                     continue
                 curve = holder and holder.fcurves.find(_path(rig, bone), index=channel)
@@ -61,8 +61,8 @@ def noted_locations(rig: RigChain, times: Sequence[float], copies: bool = True) 
                     continue
                 if copies or _is_hand_made(rig, bone, curve):
                     shown = strip_times(rig.armature, times)
-                    found[bone][:, channel] = [curve.evaluate(time) for time in shown]
-    return found
+                    locations[bone][:, channel] = [curve.evaluate(time) for time in shown]
+    return locations
 
 
 def _is_hand_made(rig: RigChain, bone: int, curve: bpy.types.FCurve) -> bool:

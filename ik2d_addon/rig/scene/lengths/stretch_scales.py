@@ -111,10 +111,10 @@ def _note(rig: RigChain, posed: Sequence[BoneRotation]) -> None:
         if joint.name in scaled:
             joint.is_scaled, joint.scale_base = True, scaled[joint.name]
             joint.scale_posed = values.get(joint.name, 0.0)
-    own = {bone.name: base for bone, base in _left_over(rig)}
+    bases = {bone.name: base for bone, base in _left_over(rig)}
     for joint, bone in _joints(rig):
-        if joint.name in own:
-            joint.scale_base = own[joint.name]
+        if joint.name in bases:
+            joint.scale_base = bases[joint.name]
             if scale_curve(bone) is None:
                 bone.scale[ALONG] = joint.scale_base
 
