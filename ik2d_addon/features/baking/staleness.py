@@ -38,19 +38,36 @@ _DAMAGED = noted("something")  # of a damaged fingerprint
 _RANGE = {"use_custom_range", "frame_start", "frame_end", "frame_step"}
 # Fingerprints of earlier versions begin so, and cannot be compared: they lack settings that came later.
 _VERSION, _BEFORE = "4", ("settings:", "options:", "2 ", "3 ")
-# The settings of version 1.0.0, which count whatever they are. Those that came later count only off their
-# defaults, so that no bake is out of date for want of a setting.
-_ALWAYS = frozenset(
-    (
-        *("tip_rotation", "tip_angle_offset", "tip_angle_first", "pole_angle", "aim_distance", "bone_count"),
-        *("solver", "bend", "turn_over", "plane", "plane_normal", "softness", "stretch", "compress"),
-        *("stretch_bones", "influence", "hand_rotation", "hand_offset", "start_from", "root_turns_freely"),
-        *("slide_weight", "iterations", "tolerance"),
-        *("use_limit", "limit_min", "limit_max", "weight", "use_slide", "slide_min", "slide_max"),
-        *("is_added", "roll", "toe", "break_angle", "use_ground", "heel", "ball", "toe_tip"),
-        *("use_reduce", "reduce_error", "on_target_keys", "single_axis", "ease_flips", "verify"),
+# The settings of version 1.0.0 in the order in which it counted them, whatever they are. Those that came
+# later count after these, and only off their defaults, so that no bake is out of date for want of a setting.
+_ALWAYS = {
+    name: place
+    for place, name in enumerate(
+        (
+            *(
+                "tip_rotation",
+                "tip_angle_offset",
+                "tip_angle_first",
+                "pole_angle",
+                "aim_distance",
+                "bone_count",
+            ),
+            *("solver", "bend", "turn_over", "plane", "plane_normal", "softness", "stretch", "compress"),
+            *(
+                "stretch_bones",
+                "influence",
+                "hand_rotation",
+                "hand_offset",
+                "start_from",
+                "root_turns_freely",
+            ),
+            *("slide_weight", "iterations", "tolerance"),
+            *("use_limit", "limit_min", "limit_max", "weight", "use_slide", "slide_min", "slide_max"),
+            *("is_added", "roll", "toe", "break_angle", "use_ground", "heel", "ball", "toe_tip"),
+            *("use_reduce", "reduce_error", "on_target_keys", "single_axis", "ease_flips", "verify"),
+        )
     )
-)
+}
 
 
 @dataclass(frozen=True)
@@ -149,11 +166,12 @@ def _settings(chain: PropertyGroup, bones: Sequence[str], animated: AnimatedPath
 def _counted(group: PropertyGroup, left_out: Collection[str]) -> list[tuple[str, Any]]:
     """Return the settings of a group that count, each with its name."""
     known = group.bl_rna.properties
-    return [
+    counted = (
         (name, value)
         for name, value in settings_of(group, left_out)
         if name in _ALWAYS or value != _default(known[name])
-    ]
+    )
+    return sorted(counted, key=lambda setting: (_ALWAYS.get(setting[0], len(_ALWAYS)), setting[0]))
 
 
 def _default(known: Property) -> Any:
