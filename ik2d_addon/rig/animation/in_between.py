@@ -11,6 +11,7 @@ import numpy as np
 from ...core.inputs import Floats
 from . import versions
 from .fcurves import BEZIER, LINEAR, Reader, Times, column
+from .key_columns import ALIGNED, FREE
 from .value_keys import existing_drivers
 
 # Channels that turn or scale what they are of; those that place it; and those that go along a path.
@@ -33,8 +34,9 @@ _TRIED = (-3.7, 0.0, 0.31, 0.64, 1.0, 4.2)
 _SAME = 1e-5
 # So near to a frame, in frames, a key counts as on it.
 _AT_FRAME = 1e-3
-# Blender's numbers for handles that a person sets.
-_BY_HAND = (0, 3)
+# By Blender's numbers: whether a key leads to the next one by a cubic, and whether a person sets a handle.
+_IS_CUBIC, _IS_BY_HAND = np.zeros((2, 256), bool)
+_IS_CUBIC[[LINEAR, BEZIER]] = _IS_BY_HAND[[FREE, ALIGNED]] = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +94,10 @@ def _bends(curve: bpy.types.FCurve, frames: Times) -> bool:
     if len(curve.modifiers) or len(curve.sampled_points) or not len(curve.keyframe_points):
         return True
     kinds = column(curve, "interpolation")[:, 0]
-    if not np.isin(kinds, (LINEAR, BEZIER)).all():
+    if not _IS_CUBIC[kinds].all():
         return True
     at = column(curve, "co")[:, 0]
-    if np.isin([column(curve, f"handle_{side}_type") for side in ("left", "right")], _BY_HAND).any():
+    if any(_IS_BY_HAND[column(curve, f"handle_{side}_type")].any() for side in ("left", "right")):
         return True
     at = at[(at > frames[0]) & (at < frames[-1])]
     rows = np.searchsorted(frames, at).clip(1, len(frames) - 1)

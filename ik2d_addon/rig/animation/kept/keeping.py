@@ -17,7 +17,7 @@ from ..fcurves import column, row_from
 from ..key_columns import Columns, are_shaped, columns_of
 from ..replacing import SAME_FRAME, replace_keys
 from .channel_values import default_of, number_in
-from .marks import FIELDS, IN_PLANTING, PLANTED, PURPOSES, Marks, marked
+from .marks import FIELDS, IN_PLANTING, PLANTED, PURPOSES, Marks, marked, purpose_of
 from .record import KEPT, MODE, VALUE, WHOLE, KeptMotion, StoredValue
 
 _SIDES = ("handle_left", "handle_right")
@@ -82,6 +82,9 @@ class Keeping:
             return number
         looks = {name: column(curve, name) for name in FIELDS}
         marks, at = Marks.of(looks), looks["co"][:, 0]
+        if marks.single is not None and purpose_of(marks.single) == self.purpose:  # there is nothing to keep
+            replace_keys(curve, marked(new, marks.single), self._place, self._undo, looks)
+            return marks.single
         within = (at >= times[0] - SAME_FRAME) & (at <= times[-1] + SAME_FRAME)
         numbers = self._numbers(curve, marks, at, times)
         kept = within & ~marks.of_purposes((self.purpose, IN_PLANTING.get(self.purpose, self.purpose)))

@@ -50,6 +50,7 @@ class Marks:
     ours: Mask  # (m,) written here and not touched since
     numbers: NDArray[np.intp]  # (m,) of those; OLD for a bake of 1.0.0
     purposes: NDArray[np.intp]  # (m,) of those
+    single: int | None = None  # the number of all keys, where they are of one writing
 
     @classmethod
     def of(cls, columns: Columns) -> "Marks":
@@ -62,11 +63,10 @@ class Marks:
             return cls(none.astype(bool), none, none)
         first = int(codes_read[0]) if 1.0 <= codes_read[0] <= _LAST else 0
         kind = GENERATED if first % 2 == 0 else BY_HAND
-        if (
-            first and (codes_read == first).all() and same.all() and (types == kind).all()
-        ):  # all are of one writing
-            numbers = np.full(len(codes_read), (first - 1) // 2)
-            return cls(same, numbers, numbers % _PURPOSES)
+        if first and (codes_read == first).all() and same.all() and (types == kind).all():
+            single = (first - 1) // 2
+            numbers = np.full(len(codes_read), single)
+            return cls(same, numbers, numbers % _PURPOSES, single)
         whole = (codes_read >= 1.0) & (codes_read <= _LAST) & (codes_read == np.floor(codes_read))
         codes = np.where(whole, codes_read, 1.0).astype(np.intp) - 1
         kinds = np.where(codes % 2, GENERATED, BY_HAND)
