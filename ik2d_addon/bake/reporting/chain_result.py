@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,6 +122,27 @@ class Circumstances:
     unmoved: bool = False  # whether its target stands still: it has no keys and hangs on no motion
 
 
+# Where the numbers are that a report of 1.0.0 had itself: scripts go on reading them there.
+_OF_1_0 = {
+    name: path.split(".")
+    for name, path in {
+        "played_back": "played.on_frames",
+        "plays_back_worse_by": "played.worse_by",
+        "joint_speed": "joints.speed",
+        "hands": "played.hands.bones",
+        "hands_off": "played.hands.off",
+        "hands_between": "played.hands.between",
+        "angles": "joints.angles.from_rest",
+        **{name: f"standard.{name}" for name in Standard.__annotations__},
+        **{name: f"played.{name}" for name in ("keyed", "between_times", "between", "keys")},
+        **{name: f"joints.{name}" for name in ("iterations", "limited", "stretch", "slides", "locked")},
+        "angle_error": "joints.angle_error",
+        **{name: f"joints.angles.{name}" for name in ("directions", "rest_directions", "plane_axes")},
+        **{name: f"circumstances.{name}" for name in Circumstances.__annotations__},
+    }.items()
+}
+
+
 @dataclass(frozen=True, eq=False)
 class ChainResult:
     """The result of one chain, in numbers. Lengths are in the world's Blender units.
@@ -145,6 +167,17 @@ class ChainResult:
     joints: JointsSolved
     circumstances: Circumstances = Circumstances()
     warnings: tuple[str, ...] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a number that a report of 1.0.0 had itself, of one of the records."""
+        if name not in _OF_1_0:
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self
+            )
+        value: Any = self
+        for part in _OF_1_0[name]:
+            value = None if value is None else getattr(value, part)
+        return () if name == "hands" and value is None else value
 
     @cached_property
     def errors(self) -> Floats:

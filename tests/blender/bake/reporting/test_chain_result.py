@@ -9,12 +9,14 @@ from chain_reports import (
     STALLED,
     TOO_FAR,
     chain,
+    full,
     missed,
     report,
     strayed,
+    with_changes,
 )
 
-from ik2d_addon.bake.reporting.chain_result import HALF_WAY
+from ik2d_addon.bake.reporting.chain_result import HALF_WAY, HandErrors
 
 
 def test_the_error_is_as_played_back_or_else_as_solved():
@@ -81,3 +83,21 @@ def test_between_keys_nothing_is_known_until_it_was_played_back():
 def test_bones_at_a_limit_by_name():
     one = chain(2, limited=np.array([[True, False], [True, True]]))
     assert one.limited_bones(0) == ["thigh"] and one.limited_bones(1) == ["thigh", "shin"]
+
+
+# --- For scripts that were written for 1.0.0 ------------------------------------------------------
+
+
+def test_numbers_are_where_1_0_0_had_them_too():
+    one = full()
+    assert (one.reach, one.tolerance, one.bound, one.verified) == (2.0, 1e-3, 0.0, 'SAMPLE')
+    assert (one.keys, one.plays_back_worse_by, one.plane) == (2, 0.5, "the plane of its bend")
+    assert one.played_back is one.played.on_frames and one.between is one.played.between
+    assert one.joint_speed is one.joints.speed and one.limited is one.joints.limited
+    assert (one.hands, one.hands_off, one.lifted, one.unmoved, one.forced) == ((), None, None, False, ())
+    for name in ("angles", "directions", "plane_axes", "stretch", "slides", "influence", "parted"):
+        assert getattr(one, name) is None
+    hands = with_changes(one, hands=HandErrors(("foot",), np.zeros(2)))
+    assert hands.hands == ("foot",) and hands.hands_off.tolist() == [0.0, 0.0]
+    with pytest.raises(AttributeError, match="'ChainReport' object has no attribute 'reeach'"):
+        one.reeach  # noqa: B018
