@@ -354,10 +354,10 @@ def _name(text: str) -> str:
 
 
 def _frames(text: str) -> tuple[int, int, int]:
-    found = _FRAMES.fullmatch(text)
-    if not found or any(len(number) > _DIGITS for number in found.groups("")):
+    numbers = _FRAMES.fullmatch(text)
+    if not numbers or any(len(number) > _DIGITS for number in numbers.groups("")):
         raise argparse.ArgumentTypeError(f"'{text}' is not A:B or A:B:STEP, such as 1:250 or 1:250:2")
-    first, last, step = found.groups("1")
+    first, last, step = numbers.groups("1")
     return int(first), int(last), int(step)
 
 

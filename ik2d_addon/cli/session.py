@@ -55,12 +55,12 @@ def _remove_left_behind(parent: str) -> None:
     with suppress(OSError):  # a folder that may not be read
         entries += os.scandir(parent)
     for entry in entries:
-        found = _LOCK.fullmatch(entry.name)
+        lock = _LOCK.fullmatch(entry.name)
         with suppress(OSError):  # gone since, or not to be removed: the others go
-            if not found or not _is_ours(entry):
+            if not lock or not _is_ours(entry):
                 continue
             if (number := hold(entry.path)) is not None:
-                shutil.rmtree(os.path.join(parent, found.group(1)), ignore_errors=True)
+                shutil.rmtree(os.path.join(parent, lock.group(1)), ignore_errors=True)
                 let_go(entry.path, number)
 
 

@@ -62,9 +62,9 @@ def auto_key(context: bpy.types.Context, moved: Sequence[Moved]) -> int:
         return 0
     chosen = context.scene.keying_sets_all.active if tools.use_keyframe_insert_keyingset else None
     options = _options(context, chosen)
-    wanted = [one for one in moved if chosen is None or _is_in(context, chosen, one)]
-    _refuse_unkeyable([one for one in wanted if one.is_target])
-    return sum(_key(context.scene, one, options, tools.keyframe_type) for one in wanted)
+    wanted = [change for change in moved if chosen is None or _is_in(context, chosen, change)]
+    _refuse_unkeyable([change for change in wanted if change.is_target])
+    return sum(_key(context.scene, change, options, tools.keyframe_type) for change in wanted)
 
 
 def key_now(scene: bpy.types.Scene, moved: Sequence[Moved]) -> int:
@@ -75,12 +75,12 @@ def key_now(scene: bpy.types.Scene, moved: Sequence[Moved]) -> int:
     _refuse_unkeyable(moved)
     tools = scene.tool_settings
     options = {'INSERTKEY_CYCLE_AWARE'} if tools.use_keyframe_cycle_aware else set()
-    return sum(_key(scene, one, options, tools.keyframe_type) for one in moved)
+    return sum(_key(scene, change, options, tools.keyframe_type) for change in moved)
 
 
 def _refuse_unkeyable(moved: Sequence[Moved]) -> None:
     """Raise IK2DError for a property that cannot take keys now, or whose keys would not play."""
-    for owner in dict.fromkeys(one.owner for one in moved):
+    for owner in dict.fromkeys(change.owner for change in moved):
         action = owner.animation_data.action if owner.animation_data is not None else None
         if not owner.is_editable:
             raise refusal(
@@ -95,9 +95,9 @@ def _refuse_unkeyable(moved: Sequence[Moved]) -> None:
             )
     check_values(
         [
-            ValueKeys(one.owner, one.path, max(index, 0), (), np.empty(0), one.group)
-            for one in moved
-            for index in one.channels
+            ValueKeys(change.owner, change.path, max(index, 0), (), np.empty(0), change.group)
+            for change in moved
+            for index in change.channels
         ]
     )
 

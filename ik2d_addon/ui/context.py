@@ -35,9 +35,9 @@ def active_armature(context: Context) -> Object | None:
     known = context.scene.objects.get(_last_found)
     if known is not None and follows(active_chain(known), active):
         return known
-    found = followers(context.scene, active)
-    chosen = [armature for armature in found if follows(active_chain(armature), active)]
-    armature = next(iter(chosen or found), None)
+    following = followers(context.scene, active)
+    chosen = [armature for armature in following if follows(active_chain(armature), active)]
+    armature = next(iter(chosen or following), None)
     _last_found = armature.name if armature is not None else ""
     return armature
 

@@ -59,7 +59,7 @@ def kept(
         answer, objects = work(), {armature, *(_others(armature) if with_targets else ())}
         blocks = frozenset(block.session_uid for ob in objects for block in _blocks(ob))
         actions = [(ob, _action(ob)) for ob in objects]
-        numbers = [(ob, found) for ob in objects if (found := _numbers(ob))]
+        numbers = [(ob, numbers_of_it) for ob in objects if (numbers_of_it := _numbers(ob))]
         _kept[key] = known = _Kept(answer, version, blocks, actions, numbers, of_the_frame)
     return known.answer
 
@@ -92,8 +92,8 @@ def _action(ob: Object) -> int:
 
 def _numbers(ob: Object) -> list[tuple[str, float]]:
     """Return the custom numbers of an empty, as controls are, each with its name."""
-    found = ob.items() if ob.type == 'EMPTY' else ()
-    return [(name, value) for name, value in found if isinstance(value, int | float)]
+    items = ob.items() if ob.type == 'EMPTY' else ()
+    return [(name, value) for name, value in items if isinstance(value, int | float)]
 
 
 def _same(read: Callable[[Object], Any], seen: list[tuple[Object, Any]]) -> bool:

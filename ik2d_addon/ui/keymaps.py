@@ -39,13 +39,13 @@ def shown_items() -> Iterator[tuple[KeyMap, KeyMapItem]]:
 
 def register() -> None:
     """Add the shortcuts; in background there is nothing to add them to."""
-    own = bpy.context.window_manager.keyconfigs.addon
-    if own is None:
+    configuration = bpy.context.window_manager.keyconfigs.addon
+    if configuration is None:
         return
-    keymap = own.keymaps.new(name=KEYMAP)
-    for one in SHORTCUTS:
-        item = keymap.keymap_items.new(one.operator, one.key, 'PRESS', alt=one.alt)
-        if one.at_mouse:
+    keymap = configuration.keymaps.new(name=KEYMAP)
+    for shortcut in SHORTCUTS:
+        item = keymap.keymap_items.new(shortcut.operator, shortcut.key, 'PRESS', alt=shortcut.alt)
+        if shortcut.at_mouse:
             item.properties.at_mouse = True
         _added.append((keymap, item))
 

@@ -120,7 +120,7 @@ class AskingOperator(ChainOperator):
         if self.question:
             width = (_DIALOG_WIDTH - 80) * context.preferences.system.ui_scale
             draw_lines(layout.column(align=True), context, self.question, 'ERROR', width)
-        shown = [one.identifier for one in self.properties.bl_rna.properties if not one.is_hidden]
+        shown = [setting.identifier for setting in self.properties.bl_rna.properties if not setting.is_hidden]
         for name in self.asked.split() or shown:
             if name in shown and name != "rna_type":
                 layout.prop(self, name)
@@ -135,15 +135,15 @@ class AskingOperator(ChainOperator):
 
     def given(self) -> dict[str, object]:
         """Return the settings that were given, but for the question and collections."""
-        given, found = self.properties, dict[str, object]()
-        for one in given.bl_rna.properties:
-            name = one.identifier
-            if one.type in ('COLLECTION', 'POINTER') or name in ("question", "asked"):
+        given, values = self.properties, dict[str, object]()
+        for setting in given.bl_rna.properties:
+            name = setting.identifier
+            if setting.type in ('COLLECTION', 'POINTER') or name in ("question", "asked"):
                 continue
             if given.is_property_set(name):
                 value = getattr(self, name)
-                found[name] = value if isinstance(value, _PLAIN) else tuple(value)
-        return found
+                values[name] = value if isinstance(value, _PLAIN) else tuple(value)
+        return values
 
 
 # --- Properties of operators, each as the caller gives it: not as in the last run ---

@@ -100,14 +100,14 @@ class SlicedOperator(ChainOperator):
                 self._stop(context)
 
     def _show_progress(self, context: Context, done: int, total: int) -> None:
-        part = done / max(total, 1)
-        context.window_manager.progress_update(100 * part)
+        share = done / max(total, 1)
+        context.window_manager.progress_update(100 * share)
         context.workspace.status_text_set(
             say(
                 "{doing} {names}: {part:.0%}, {done} of {total} frames.  Esc: Cancel",
                 doing=self.doing,
                 names=self._names,
-                part=part,
+                part=share,
                 done=done,
                 total=total,
             )

@@ -28,10 +28,10 @@ def check_files(options: argparse.Namespace) -> int:
 def _checked(job: Job, options: argparse.Namespace) -> int:
     """Print what would stop the bake of a file, or else its result; return the exit code."""
     done: list[BakeReport] = []
-    found = list(dict.fromkeys(_problems(job, options, done)))
-    for problem in found:
+    problems = list(dict.fromkeys(_problems(job, options, done)))
+    for problem in problems:
         complain(f"ik2d: error: {job.scene}: {problem}")
-    if found:
+    if problems:
         return BAD_INPUT
     for report in done:
         tell(report, job.scene)
@@ -56,9 +56,9 @@ def _problems(job: Job, options: argparse.Namespace, done: list[BakeReport]) -> 
         yield str(error)
         return
     yield from _problems_of_places(job)
-    found = list(_problems_of_chains(options))
-    yield from found
-    if not found:
+    problems = list(_problems_of_chains(options))
+    yield from problems
+    if not problems:
         yield from _problems_of_bake(options, done)
 
 

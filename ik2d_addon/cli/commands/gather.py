@@ -17,16 +17,16 @@ from ..files import files, reports
 def gather(options: argparse.Namespace) -> int:
     """Print what the reports say, write them as one if asked for, and return the exit code."""
     with stdout_to_stderr() if reports.goes_to_stdout(options.report) else nullcontext() as stdout:
-        found = [_read(path) for path in options.reports]
-        for entry in found:
+        read = [_read(path) for path in options.reports]
+        for entry in read:
             _tell(entry)
         if options.report is not None:
-            _write(options, found, stdout)
-    broken = [entry for entry in found if "problem" in entry]
+            _write(options, read, stdout)
+    broken = [entry for entry in read if "problem" in entry]
     if broken:
-        complain(f"ik2d: error: {len(broken)} of {len(found)} reports missing or broken")
+        complain(f"ik2d: error: {len(broken)} of {len(read)} reports missing or broken")
         return BAD_INPUT
-    return _verdict(found, options)
+    return _verdict(read, options)
 
 
 def _read(path: str) -> dict[str, Any]:

@@ -27,15 +27,15 @@ def list_files(options: argparse.Namespace) -> int:
     """List each file; return 2 where one could not be read, else 0. Raises IK2DError for a full disk."""
     lost = ""
     with stdout_to_stderr() if options.json else nullcontext() as stdout:
-        found = [_file(path, options) for path in options.scenes or [None]]
+        listed = [_file(path, options) for path in options.scenes or [None]]
         if stdout is not None:
-            lost = _written(stdout, json.dumps({"files": found}, indent=1) + "\n")
+            lost = _written(stdout, json.dumps({"files": listed}, indent=1) + "\n")
         else:
-            for entry in found:
+            for entry in listed:
                 _print(entry)
     if lost:
         raise IK2DError(f"the list could not be written ({lost}); choose another place")
-    return BAD_INPUT if any(not entry["read"] for entry in found) else DONE
+    return BAD_INPUT if any(not entry["read"] for entry in listed) else DONE
 
 
 def _written(stdout: TextIO, text: str) -> str:
@@ -85,7 +85,7 @@ def _armatures() -> list[bpy.types.Object]:
 def _armature(armature: bpy.types.Object) -> dict[str, Any]:
     """Return an armature, its chains, and the frames that a bake without --frames takes."""
     enabled = any(chain.enabled for chain in armature.ik2d.chains)
-    found = check(armature) if enabled else []  # first: chains follow bones that were renamed
+    problems = check(armature) if enabled else []  # first: chains follow bones that were renamed
     try:
         frames = _frames(scene_of(armature))
     except IK2DError:
@@ -95,7 +95,7 @@ def _armature(armature: bpy.types.Object) -> dict[str, Any]:
         "name": armature.name,
         "frames": frames,
         "chains": [_chain(armature, chain, first, last) for chain in armature.ik2d.chains],
-        "problems": found,
+        "problems": problems,
     }
 
 

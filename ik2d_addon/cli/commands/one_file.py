@@ -54,10 +54,10 @@ def armatures_of(options: argparse.Namespace) -> list[bpy.types.Object]:
         return [armature]
     armatures = [o for o in bpy.context.scene.objects if o.type == "ARMATURE"]
     if options.chains:
-        found = [o for o in armatures if any(name in _chain_names(o) for name in options.chains)]
+        chosen = [o for o in armatures if any(name in _chain_names(o) for name in options.chains)]
     else:
-        found = [o for o in armatures if any(chain.enabled for chain in o.ik2d.chains)]
-    if not found:
+        chosen = [o for o in armatures if any(chain.enabled for chain in o.ik2d.chains)]
+    if not chosen:
         wanted = (
             f"a chain named {' or '.join(map(repr, options.chains))}"
             if options.chains
@@ -65,9 +65,9 @@ def armatures_of(options: argparse.Namespace) -> list[bpy.types.Object]:
         )
         raise IK2DError(f"no armature of the scene has {wanted}; add chains in the IK 2D tab of the sidebar")
     for name in options.chains or ():
-        if not any(name in _chain_names(o) for o in found):
+        if not any(name in _chain_names(o) for o in chosen):
             raise IK2DError(f"no armature of the scene has a chain '{name}'")
-    return found
+    return chosen
 
 
 def names_wanted(armature: bpy.types.Object, options: argparse.Namespace) -> list[str] | None:

@@ -41,12 +41,12 @@ class FileOutcome:
 def parted(told: str) -> tuple[str, FileOutcome | None]:
     """Return the lines of a process without the one for its outcome, and that; None where it has none."""
     lines = told.splitlines()
-    found = [line for line in lines if line.startswith(_OUTCOME)]
+    outcomes = [line for line in lines if line.startswith(_OUTCOME)]
     try:
-        outcome = FileOutcome(**json.loads(found[-1].removeprefix(_OUTCOME))) if found else None
+        outcome = FileOutcome(**json.loads(outcomes[-1].removeprefix(_OUTCOME))) if outcomes else None
     except (ValueError, TypeError):  # the process died while it wrote the line
         outcome = None
-    return "\n".join(line for line in lines if line not in found), outcome
+    return "\n".join(line for line in lines if line not in outcomes), outcome
 
 
 def summary(ended: Sequence[tuple[str, int, FileOutcome | None]]) -> str:

@@ -74,6 +74,6 @@ def _found(
     armature: bpy.types.Object, names: list[str] | None, options: argparse.Namespace
 ) -> Iterator[Line]:
     """Find contacts; yield a line for each chain."""
-    found = find_contacts(armature, names, *options.frames[:2], ground_velocity=options.ground_velocity)
-    for name, count in found.items():
+    contacts = find_contacts(armature, names, *options.frames[:2], ground_velocity=options.ground_velocity)
+    for name, count in contacts.items():
         yield say, f"ik2d: {armature.name}:   {name}: {number_of(count, 'contact')}"

@@ -82,9 +82,9 @@ def _door(opens_scene: bool) -> list[str]:
             f"Blender has opened '{bpy.data.filepath}'; to bake several files, name all of them after bake"
             " or native, and none before --command"
         )
-    own = sys.argv[1:]
-    before = next((i for i, word in enumerate(own) if word in ("--command", "-c")), 0)
-    return [bpy.app.binary_path, *own[:before], "--command", "ik2d"]
+    arguments = sys.argv[1:]
+    before = next((i for i, word in enumerate(arguments) if word in ("--command", "-c")), 0)
+    return [bpy.app.binary_path, *arguments[:before], "--command", "ik2d"]
 
 
 class _Bake:

@@ -216,7 +216,7 @@ def _name_left_behind(path: str) -> None:
 def identity(path: str) -> tuple[int, int, int] | None:
     """Return the identity of a file, which changes when it is written; None for a missing file."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns

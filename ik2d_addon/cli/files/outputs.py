@@ -104,8 +104,8 @@ def _refuse_shared(jobs: Sequence[Job]) -> None:
 def _identity(path: str) -> object:
     """Return the identity of a file, the same for all its paths."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         path = os.path.normcase(path)
         return path.casefold() if sys.platform == "darwin" else path  # whose folders know no case, as a rule
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

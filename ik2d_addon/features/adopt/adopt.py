@@ -86,10 +86,10 @@ def plan_adoption(
     straighten(armature)
     bpy.context.view_layer.update()  # drivers say which of several constraints acts
     shown = frames_of(scene, armature, [])
-    found = limbs_of(armature, animation_times(scene, [shown[0], shown[-1]]))
-    limbs = list(found.limbs) if names is None else limbs_meant(found.limbs, names)
+    limbs_there = limbs_of(armature, animation_times(scene, [shown[0], shown[-1]]))
+    limbs = list(limbs_there.limbs) if names is None else limbs_meant(limbs_there.limbs, names)
     if not limbs:
-        raise IK2DError(why_none(armature, names, found.idle), ["all"] if names is not None else ())
+        raise IK2DError(why_none(armature, names, limbs_there.idle), ["all"] if names is not None else ())
     limbs, notes = [limb for limb in limbs if limb.bones[-1] not in without], []
     if not limbs:
         raise refusal("No limb is ticked; tick one to adopt it")
@@ -113,7 +113,7 @@ def plan_adoption(
     if names is None:
         gaining = [plan for plan in plans if plan.gains]
         plans, single = gaining or plans, [plan.name for plan in plans if gaining and not plan.gains]
-        notes += left_alone(found.idle, found.helpers, single)
+        notes += left_alone(limbs_there.idle, limbs_there.helpers, single)
     takers = {i: taker for i, plan in enumerate(plans) if (taker := _taker(plan))}
     return Adoption(armature, tuple(plans), takers, seen, tuple(notes))
 
@@ -264,17 +264,17 @@ def _choose_solvers(adoption: Adoption, numbers: Sequence[int], names: Sequence[
         return
     armature, few = adoption.armature, adoption.watched.thinned(FEW_FRAMES)
     bones = {name: plan.limb.bones for name, plan in plans.items()}
-    found: dict[str, list[Apart | IK2DError]] = {name: [] for name in plans}
+    apart: dict[str, list[Apart | IK2DError]] = {name: [] for name in plans}
     for settings, _ in _WAYS:
         for name in plans:
             _solve_by(armature.ik2d.chains[name], settings)
         for name, result in compare_each(armature, bones, few, None).items():
-            found[name].append(result)
-    for name, results in found.items():
+            apart[name].append(result)
+    for name, results in apart.items():
         parts = [each.part if isinstance(each, Apart) else np.inf for each in results]
         best = 0
-        for i, part in enumerate(parts):
-            if part < parts[best] - _NEARER:
+        for i, apart_there in enumerate(parts):
+            if apart_there < parts[best] - _NEARER:
                 best = i
         chain = armature.ik2d.chains[name]
         _solve_by(chain, _WAYS[best][0])

@@ -41,14 +41,14 @@ def levels_of(armature: bpy.types.Object) -> set[str]:
         return {"DATA"}
     if not versions.HAS_SLOTS:
         return {"DATA", "ACTION"}
-    found = {"DATA", "ACTION"}
+    levels = {"DATA", "ACTION"}
     if animation.action_slot is not None:
-        found.add("SLOT")
+        levels.add("SLOT")
     if len(action.layers):
-        found.add("LAYER")
+        levels.add("LAYER")
         if len(action.layers[0].strips):
-            found.add("STRIP")
-    return found | ({"BAG"} if versions.existing_channels(armature) is not None else set())
+            levels.add("STRIP")
+    return levels | ({"BAG"} if versions.existing_channels(armature) is not None else set())
 
 
 def key_steps(

@@ -73,8 +73,8 @@ def compare_each(
             return dict.fromkeys(chains, error)
     return {
         name: result
-        for own in chains.items()
-        for name, result in compare_each(armature, dict([own]), before, progress).items()
+        for names in chains.items()
+        for name, result in compare_each(armature, dict([names]), before, progress).items()
     }
 
 
@@ -117,7 +117,7 @@ def last_bones_turn(bone: str, axis: Floats, before: Watched, after: Watched) ->
 
 def past_limits(armature: bpy.types.Object, bones: Sequence[str], seen: Watched) -> dict[str, Past]:
     """Return by how much each bone with IK limits or IK locks turns past them, in a pose on some frames."""
-    found = {}
+    by_plan = {}
     for name in bones:
         bone = armature.pose.bones[name]
         ranges = ik_ranges(bone)
@@ -125,8 +125,8 @@ def past_limits(armature: bpy.types.Object, bones: Sequence[str], seen: Watched)
             turns = _turns(bone, seen)
             past = np.max([np.maximum(low - turns[:, i], turns[:, i] - high) for i, (low, high) in ranges], 0)
             worst = int(np.argmax(past))
-            found[name] = Past(float(past[worst]), seen.frames[worst])
-    return found
+            by_plan[name] = Past(float(past[worst]), seen.frames[worst])
+    return by_plan
 
 
 def _turns(bone: bpy.types.PoseBone, seen: Watched) -> Floats:

@@ -97,10 +97,10 @@ def pole_of(limb: Limb) -> Target | None:
 
 def targets_of(limbs: Sequence[Limb]) -> list[Target]:
     """Return the targets and poles of limbs, each once."""
-    found: dict[Target, None] = {}
+    targets: dict[Target, None] = {}
     for limb in limbs:
-        found |= dict.fromkeys(each for each in (target_of(limb), pole_of(limb)) if each is not None)
-    return list(found)
+        targets |= dict.fromkeys(each for each in (target_of(limb), pole_of(limb)) if each is not None)
+    return list(targets)
 
 
 def bone_in(target: bpy.types.Object, subtarget: str) -> str:

@@ -35,9 +35,9 @@ def compare_adopted(
             made[name] = plan.limb.bones
     if not made or adoption.watched is None:
         return []
-    found, sentences = compare_each(armature, made, adoption.watched, progress), []
+    compared, sentences = compare_each(armature, made, adoption.watched, progress), []
     for name in made:
-        adopted, result = armature.ik2d.chains[name].adopted, found[name]
+        adopted, result = armature.ik2d.chains[name].adopted, compared[name]
         if isinstance(result, Apart):
             adopted.angle, adopted.tip, adopted.joint = result.angle, result.tip, result.joint
             adopted.part = result.part
@@ -124,8 +124,8 @@ def dialog_text(adoption: Adoption, found: dict[str, Difference], units: Units, 
         difference = found.get(plan.name)
         said = difference_in_words(difference, units) if difference is not None else ""
         limbs.append(LimbLine(title, said, difference is not None and difference.part > far))
-        own = difference.lost if difference is not None else plan.lost
-        lost += [(title, line) for line in lost_in_words(plan, own, units)]
+        lost_there = difference.lost if difference is not None else plan.lost
+        lost += [(title, line) for line in lost_in_words(plan, lost_there, units)]
         if difference is not None and difference.unknown:
             lost.append((title, difference.unknown[:1].upper() + difference.unknown[1:]))
         carried += [(title, line) for line in (difference.carried if difference is not None else ())]

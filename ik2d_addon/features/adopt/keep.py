@@ -37,8 +37,8 @@ def take(chain: PropertyGroup, bone: str, constraint: Constraint) -> None:
     taken.bone, taken.constraint, taken.note = bone, constraint.name, note
     taken.kind = constraint.type
     remember(taken.place, armature.data, bone)
-    own = armature.pose.bones[bone].constraints
-    taken.index, taken.count = list(own).index(constraint), len(own)
+    constraints = armature.pose.bones[bone].constraints
+    taken.index, taken.count = list(constraints).index(constraint), len(constraints)
     for action in actions:
         taken.actions.add().action = action
 
@@ -46,10 +46,10 @@ def take(chain: PropertyGroup, bone: str, constraint: Constraint) -> None:
 def keep_bones(chain: PropertyGroup) -> None:
     """Keep the settings and the pose of the chain's bones, root to tip, and of its hands."""
     bones = chain.id_data.pose.bones
-    own = [bones[name] for name in bones_of(chain.id_data.data, chain.tip, chain.bone_count)]
-    for bone in (*own, *hanging_bones(own[-1])):
+    chain_bones = [bones[name] for name in bones_of(chain.id_data.data, chain.tip, chain.bone_count)]
+    for bone in (*chain_bones, *hanging_bones(chain_bones[-1])):
         kept = chain.adopted.bones.add()
-        kept.name, kept.hangs = bone.name, bone not in own
+        kept.name, kept.hangs = bone.name, bone not in chain_bones
         for key in _KEPT:
             setattr(kept, key, getattr(bone, key))
 
@@ -98,19 +98,25 @@ def _give_back_constraint(chain: PropertyGroup, taken: PropertyGroup) -> Unresto
     names = [found_bone(data, taken.bone, taken.place)]
     if not names[0]:
         own = bones_of(data, chain.tip, chain.bone_count)
-        names = [*reversed(own), *(one.name for name in own[-1:] for one in bones[name].children_recursive)]
+        names = [
+            *reversed(own),
+            *(candidate.name for name in own[-1:] for candidate in bones[name].children_recursive),
+        ]
     kind, what = taken.kind, noted("IK constraint") if taken.kind == 'IK' else noted("constraint")
     which = say(
         "The {what} '{constraint}' of bone '{bone}'", what=what, constraint=taken.constraint, bone=taken.bone
     )
-    found, others = None, []
+    constraint, others = None, []
     for own in (bones[name].constraints for name in names):
         named = own.get(taken.constraint)
         renamed = own[taken.index] if 0 <= taken.index < len(own) == taken.count else None
-        found = found or next((one for one in (named, renamed) if one is not None and one.type == kind), None)
-        others += [one.name for one in own if one.type == kind and one.mute]
-    if found is not None:
-        return unsilence(chain.id_data, found, taken.note, [each.action for each in taken.actions])
+        constraint = constraint or next(
+            (candidate for candidate in (named, renamed) if candidate is not None and candidate.type == kind),
+            None,
+        )
+        others += [candidate.name for candidate in own if candidate.type == kind and candidate.mute]
+    if constraint is not None:
+        return unsilence(chain.id_data, constraint, taken.note, [each.action for each in taken.actions])
     if others:
         way_out = say("give it its name back and restore again, or remove the chain if it is none of these")
         return Unrestored(

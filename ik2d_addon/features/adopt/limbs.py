@@ -87,7 +87,7 @@ def _reached(bone: bpy.types.PoseBone, constraint: bpy.types.KinematicConstraint
     if not constraint.use_tail:
         line = line[1:]
     line = line[: constraint.chain_count or len(line)]
-    return tuple(one.name for one in reversed(line))
+    return tuple(member.name for member in reversed(line))
 
 
 def ik_locks(bone: bpy.types.PoseBone) -> Locks:
@@ -124,19 +124,19 @@ def _apart(limbs: Sequence[Limb]) -> list[Limb]:
     Shared bones belong to the limb that reaches furthest down. One without any bone of its own is idle, as
     Blender's IK follows the other one.
     """
-    found: dict[int, Limb] = {}
+    apart: dict[int, Limb] = {}
     holders: dict[str, int] = {}
     for number in sorted(range(len(limbs)), key=lambda number: -_depth(limbs[number])):
         limb = limbs[number]
-        own = list(takewhile(partial(_is_free, holders), reversed(limb.bones)))
-        if own:
-            cut = limb.bones[-len(own) - 1] if len(own) < len(limb.bones) else ""
-            found[number] = replace(limb, bones=tuple(reversed(own)), cut=cut)
-            holders |= dict.fromkeys(own, number)
+        free = list(takewhile(partial(_is_free, holders), reversed(limb.bones)))
+        if free:
+            cut = limb.bones[-len(free) - 1] if len(free) < len(limb.bones) else ""
+            apart[number] = replace(limb, bones=tuple(reversed(free)), cut=cut)
+            holders |= dict.fromkeys(free, number)
         else:
             holder = holders[limb.bones[-1]]
-            found[holder] = replace(found[holder], idle=(*found[holder].idle, *limb.constraints))
-    return [found[number] for number in sorted(found)]
+            apart[holder] = replace(apart[holder], idle=(*apart[holder].idle, *limb.constraints))
+    return [apart[number] for number in sorted(apart)]
 
 
 def _is_free(holders: dict[str, int], name: str) -> bool:
@@ -165,11 +165,11 @@ def _meant(limbs: Sequence[Limb], name: str) -> list[Limb]:
     for start in dict.fromkeys((*original_of(armature, name), name)):
         waiting, seen = [start], {start}
         for _ in range(_STEPS):
-            for part in (_has_bone, _is_target, _is_pole):
-                found = [limb for one in waiting for limb in limbs if part(limb, one)]
-                if found:
-                    return found
-            waiting = [one for each in waiting for one in _followed(armature, each) if one not in seen]
+            for takes in (_has_bone, _is_target, _is_pole):
+                meant = [limb for bone in waiting for limb in limbs if takes(limb, bone)]
+                if meant:
+                    return meant
+            waiting = [bone for each in waiting for bone in _followed(armature, each) if bone not in seen]
             seen.update(waiting)
     steered = [limb for limb in limbs if name in _above_target(limb)]
     return steered if len(steered) == 1 else []

@@ -97,8 +97,8 @@ def unsilence(
         else:
             channels = versions.channels_at(place)
             around = channels.fcurves if channels else ()
-            own = versions.existing_channels(armature)  # the action may have been copied
-            curves = _found(paths, [place, *([versions.place_of(own)] if own else ())])
+            its_channels = versions.existing_channels(armature)  # the action may have been copied
+            curves = _found(paths, [place, *([versions.place_of(its_channels)] if its_channels else ())])
         for curve in curves:
             curve.mute = False
         linked = [curve.id_data.name for curve in curves if not curve.id_data.is_editable]
@@ -127,13 +127,13 @@ def _read(
     The place of a driver is None. None for a damaged note.
     """
     first, *lines = (line.split(_WITHIN) for line in note.split(_BETWEEN))
-    own, animated = iter(actions), []
+    rest, animated = iter(actions), []
     try:
         for line in lines:
             kind, path, *handle = line
             if path.rpartition(".")[2] not in _PATHS or (kind, len(handle)) not in _LINES:
                 return None
-            animated.append((path, (next(own), int(handle[0])) if handle else None))
+            animated.append((path, (next(rest), int(handle[0])) if handle else None))
     except (ValueError, StopIteration):
         return None
     return (first[1] == "1", animated) if first in (["mute", "0"], ["mute", "1"]) else None
@@ -150,8 +150,8 @@ def _may_be(armature: Object, curve: FCurve, old_path: str) -> bool:
 
 def _found(paths: Iterable[str], places: Iterable[versions.Place]) -> list[FCurve]:
     """Return the F-Curves of some paths in some places."""
-    found = [versions.curve_at(place, path, 0) for place in dict.fromkeys(places) for path in paths]
-    return [curve for curve in found if curve is not None]
+    curves = [versions.curve_at(place, path, 0) for place in dict.fromkeys(places) for path in paths]
+    return [curve for curve in curves if curve is not None]
 
 
 def _bone(armature: Object, constraint: Constraint) -> str:

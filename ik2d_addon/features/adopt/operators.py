@@ -68,16 +68,16 @@ class IK2D_OT_adopt(AskingOperator, Operator):
         self.limbs.clear()
         try:
             adoption = self._plan(context, FEW_FRAMES)
-            found = differences(adoption, context.scene)
+            compared = differences(adoption, context.scene)
         except IK2DError as error:
             return self.ask(error)
-        self._text = dialog_text(adoption, found, Units.of(context.scene), _FAR)
+        self._text = dialog_text(adoption, compared, Units.of(context.scene), _FAR)
         self._looked = _looked(adoption)
         for plan in adoption.plans:
             limb = self.limbs.add()
             limb.name = plan.name
             alone = len(adoption.plans) == 1
-            limb.take = alone or plan.name not in found or found[plan.name].part <= _FAR
+            limb.take = alone or plan.name not in compared or compared[plan.name].part <= _FAR
         return context.window_manager.invoke_props_dialog(self, width=_DIALOG_WIDTH)
 
     def draw(self, context):
@@ -221,7 +221,7 @@ class IK2D_OT_release(AskingOperator, Operator):
                 )
                 reason = say("{which}; choose one that was adopted, or restore all", which=which)
                 raise IK2DError(reason, ["all"])
-            names = [chain.name] if self.this_only else [one.name for one in adopted_with(chain)]
+            names = [chain.name] if self.this_only else [each.name for each in adopted_with(chain)]
         sentences = [line for name in reversed(names) for line in release(armature, name)]
         for sentence in sentences:
             self.report({'WARNING'}, sentence)

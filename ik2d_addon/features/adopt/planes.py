@@ -63,12 +63,12 @@ def fixed(
     rest: (n + 1, 3) joints. spans: (frames, 3). is_told: whether the plane's normal has to be set.
     """
     reach = reach_of(rest)
-    own = own_plane(rest, reach, plane, spans)
-    plane = own or plane
+    of_its_own = own_plane(rest, reach, plane, spans)
+    plane = of_its_own or plane
     sides = sides_of(frames, spans @ plane.normal / reach**2)
-    is_told = is_told or own is not None
+    is_told = is_told or of_its_own is not None
     bending = Bending(CUSTOM if is_told else AUTO, plane, sides, plane.normal if is_told else None)
-    return bending, own is not None
+    return bending, of_its_own is not None
 
 
 def unbent_normal(
@@ -161,10 +161,10 @@ def towards_pole(
     else:
         about = -plane.normal if span(rest[: bending + 1]) @ plane.normal < 0.0 else plane.normal
         wanted = rotations_about(line, np.array(-spin)) @ about
-    found = angle_to_side(bones, wanted)
-    if found is None or abs(wrapped(np.array(found - angle))) <= _SAME_ANGLE:
-        found = angle
-    return Bending(POLE, plane, ((course.frames[0], bend),), None, found)
+    angle_there = angle_to_side(bones, wanted)
+    if angle_there is None or abs(wrapped(np.array(angle_there - angle))) <= _SAME_ANGLE:
+        angle_there = angle
+    return Bending(POLE, plane, ((course.frames[0], bend),), None, angle_there)
 
 
 def _mean_spin(angles: Floats, weights: Floats, reach: float) -> float | None:
@@ -185,8 +185,8 @@ def own_plane(rest: Floats, reach: float, plane: Plane, spans: Floats) -> Plane 
     line = line_of(rest)
     if np.linalg.norm(np.cross(normal, line)) <= np.sin(APART):
         return None
-    found = Plane.facing(rest, normal, along=line)
-    return found if np.linalg.norm(np.cross(found.normal, plane.normal)) > np.sin(APART) else None
+    facing = Plane.facing(rest, normal, along=line)
+    return facing if np.linalg.norm(np.cross(facing.normal, plane.normal)) > np.sin(APART) else None
 
 
 def sides_of(frames: Sequence[int], areas: Floats) -> tuple[tuple[int, float], ...]:
@@ -195,14 +195,14 @@ def sides_of(frames: Sequence[int], areas: Floats) -> tuple[tuple[int, float], .
     A straight limb keeps the side before; at the start it has the first side that follows.
     """
     bent = np.flatnonzero(np.abs(areas) > STRAIGHT)
-    found: list[tuple[int, float]] = []
+    sides: list[tuple[int, float]] = []
     for row in bent:
         side = float(np.sign(areas[row]))
-        if not found:
-            found.append((frames[0], side))
-        elif found[-1][1] != side:
-            found.append((frames[row], side))
-    return tuple(found) or ((frames[0], 1.0),)
+        if not sides:
+            sides.append((frames[0], side))
+        elif sides[-1][1] != side:
+            sides.append((frames[row], side))
+    return tuple(sides) or ((frames[0], 1.0),)
 
 
 def off_plane(plane: Plane, course: Course, reach: float) -> tuple[float, int]:

@@ -31,11 +31,11 @@ def original_of(armature: bpy.types.Object, name: str) -> list[str]:
     """
     bones = armature.data.bones
     bone = next((bones[stem] for stem in _stems(stem_of(name)) if stem in bones), None)
-    found = []
+    originals = []
     while bone is not None and bone.name.startswith(_ORIGINAL):
-        found.append(bone.name)
+        originals.append(bone.name)
         bone = bone.parent if is_joined(bone) else None  # a toe is, fingers are not
-    return found
+    return originals
 
 
 def _stems(name: str) -> Iterator[str]:

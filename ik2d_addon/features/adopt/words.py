@@ -90,11 +90,13 @@ def carried_over(plan: AdoptPlan, chain: bpy.types.PropertyGroup, measured: Sequ
             part=say(", by the last bone alone") if chain.stretch_bones == 'LAST' else "",
         )
     if limb.idle:
-        own = of_bones(limb.idle)
-        yield say("it also mutes {own}: IK of bones that this limb shares, which it overrides", own=own)
+        constraints = of_bones(limb.idle)
+        yield say(
+            "it also mutes {own}: IK of bones that this limb shares, which it overrides", own=constraints
+        )
     if plan.turning:
-        own = of_bones(plan.turning)
-        yield say("it also mutes {own}, which acted before the IK", own=own)
+        constraints = of_bones(plan.turning)
+        yield say("it also mutes {own}, which acted before the IK", own=constraints)
 
 
 def _pole(chain: bpy.types.PropertyGroup, main: bpy.types.KinematicConstraint) -> Iterator[str]:
@@ -155,8 +157,8 @@ def limits_in_words(
         is_held = locks > _HINGE or not has_limits(bone) and chain.joints[name].use_limit
         past = after.get(name)
         if past is None or past.angle <= APART:
-            for found, names in ((is_limited, limited), (is_held, held), (locks == _HINGE, hinges)):
-                names += [name] if found else []
+            for mask, names in ((is_limited, limited), (is_held, held), (locks == _HINGE, hinges)):
+                names += [name] if mask else []
         elif is_limited or is_held or locks == _HINGE or before[name].angle <= APART:
             if name not in plan.joints.slanted:
                 lost.append(_past_in_words(plan, bone, past))
@@ -208,9 +210,9 @@ def _lost_settings(
     if "strips" in animation_of(plan.limb, "influence"):
         yield say("its influence as NLA strips have it")
     # The angle of a pole is fitted to turns that stay.
-    own = [bone.name for bone in bones if _is_keyed(bone) or plan.pole is None and _is_turned(bone)]
-    if own:
-        yield say("turns of {names} besides the IK, which a bake replaces", names=listed(own))
+    turned = [bone.name for bone in bones if _is_keyed(bone) or plan.pole is None and _is_turned(bone)]
+    if turned:
+        yield say("turns of {names} besides the IK, which a bake replaces", names=listed(turned))
     driven = [bone.name for bone in bones if _is_driven(bone)]
     if driven:
         yield say(
@@ -221,7 +223,7 @@ def _lost_settings(
         yield say(
             "{names}: what acts on top of the chain's keys, or in place of them", names=", ".join(acting)
         )
-    if len({(one.target, one.subtarget) for one in plan.limb.ik_constraints}) > 1:
+    if len({(constraint.target, constraint.subtarget) for constraint in plan.limb.ik_constraints}) > 1:
         yield say("the other targets that its bones have IK constraints to")
 
 
@@ -340,8 +342,8 @@ def left_alone(idle: int, helpers: int, single: Sequence[str]) -> list[str]:
 
 def taken_in_words(plan: AdoptPlan) -> str:
     """Say that the plan's bones are a chain already, which takes its constraints."""
-    own = of_bones(plan.limb.constraints)
-    return say("is a chain already, and stays as it is; mutes {own}", own=own)
+    constraints = of_bones(plan.limb.constraints)
+    return say("is a chain already, and stays as it is; mutes {own}", own=constraints)
 
 
 def lost_in_words(plan: AdoptPlan, lost: Sequence[str], units: Units) -> list[str]:

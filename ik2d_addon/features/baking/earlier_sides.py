@@ -81,8 +81,8 @@ class _Animated:
                 curves += found
         if any(map(paths.__contains__, _read(armature))):
             return None
-        drivers = [one for one in existing_drivers(armature) if one.data_path in paths]
-        if any(one.driver.type != 'SCRIPTED' or _is_formed(one) for one in drivers):
+        drivers = [driver for driver in existing_drivers(armature) if driver.data_path in paths]
+        if any(driver.driver.type != 'SCRIPTED' or _is_formed(driver) for driver in drivers):
             return None
         return cls(curves, drivers)
 
@@ -92,16 +92,18 @@ class _Animated:
             for key in curve.keyframe_points:
                 key.co_ui[1] = 1.0 - key.co_ui[1]  # with its handles
             curve.update()
-        for one in self.drivers:
-            one.driver.expression = f"1-trunc({one.driver.expression})"
+        for driver in self.drivers:
+            driver.driver.expression = f"1-trunc({driver.driver.expression})"
 
 
 def _is_formed(curve: FCurve) -> bool:
     """Return whether more than keys forms a curve; on a driver, more than its expression."""
-    generators = [one for one in curve.modifiers if one.type == 'GENERATOR']
+    generators = [modifier for modifier in curve.modifiers if modifier.type == 'GENERATOR']
     if curve.driver is None:
         return bool(len(curve.modifiers))
-    plain = all([*one.coefficients] == [0.0, 1.0] and not one.use_additive for one in generators)
+    plain = all(
+        [*modifier.coefficients] == [0.0, 1.0] and not modifier.use_additive for modifier in generators
+    )
     return bool(len(curve.keyframe_points)) or len(generators) < len(curve.modifiers) or not plain
 
 

@@ -23,9 +23,9 @@ _RUN = re.compile(r"(-?\d{1,9})(?:\.\.(-?\d{1,9}))?")
 def stored_runs(chain: PropertyGroup) -> Iterator[tuple[int, int]]:
     """Yield the first and last frame of each run that the last bake missed; raise IK2DError if damaged."""
     for run in chain.missed_frames.split():
-        if not (found := _RUN.fullmatch(run)):
+        if not (ends := _RUN.fullmatch(run)):
             raise _damaged(chain)
-        first, last = int(found[1]), int(found[2] or found[1])
+        first, last = int(ends[1]), int(ends[2] or ends[1])
         if not -FRAMES <= first <= last <= FRAMES:
             raise _damaged(chain)
         yield first, last

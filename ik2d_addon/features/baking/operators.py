@@ -77,8 +77,8 @@ def replaced_by_bake(armature: Object, scene: Scene, chain: str = "") -> str:
     settings = armature.ik2d
     start, end, _ = chosen_range(armature, scene)
     version = [
-        (one.name, one.enabled, one.tip, one.bone_count, one.hand_rotation, one.foot.is_added)
-        for one in settings.chains
+        (each.name, each.enabled, each.tip, each.bone_count, each.hand_rotation, each.foot.is_added)
+        for each in settings.chains
     ]
 
     def answer() -> str:
@@ -95,7 +95,7 @@ def replaced_by_bake(armature: Object, scene: Scene, chain: str = "") -> str:
 def unmoved_by_bake(armature: Object, chain: str = "") -> str:
     """Return which of the chains that a bake takes have targets that do not move; "" for none."""
     settings = armature.ik2d
-    version = [(one.name, one.enabled, one.foot.is_added, one.plane) for one in settings.chains]
+    version = [(each.name, each.enabled, each.foot.is_added, each.plane) for each in settings.chains]
 
     def answer() -> str:
         chains = [one for one in settings.chains if (one.name == chain if chain else one.enabled)]
@@ -182,9 +182,9 @@ class IK2D_OT_bake(_OfChain, SlicedOperator, Operator):
         return steps, listed([armature.name for armature in self._armatures], most=2)
 
     def finish(self, context, result):
-        for armature, part in zip(self._armatures, result.by_armature, strict=True):
-            store_bake(armature, part, context.scene)
-            select_baked(armature, part)
+        for armature, its in zip(self._armatures, result.by_armature, strict=True):
+            store_bake(armature, its, context.scene)
+            select_baked(armature, its)
         self.tell(result.sentence(), result.warnings, result.is_good)
 
 

@@ -137,15 +137,15 @@ def draw_results(layout: UILayout, context: Context, armature: Object, stale: st
 
     The line is there before the first bake too: nothing moves when there is a result. Details are folded.
     """
-    settings, own = armature.ik2d, has_results(armature)
-    if own and settings.last_bake:
+    settings, of_armature = armature.ik2d, has_results(armature)
+    if of_armature and settings.last_bake:
         missed = [chain for chain in settings.chains if chain.missed_frames]
         _draw_result(layout, context, armature, "bake", stale, missed)
     else:
         row = layout.row()
         row.active = False
         row.label(text=say("Not baked yet"), translate=False, icon='BLANK1')
-    if own and settings.last_solve:
+    if of_armature and settings.last_solve:
         _draw_result(layout, context, armature, "solve", solve_is_stale(armature, context.scene), [])
 
 

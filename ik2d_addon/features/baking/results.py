@@ -73,9 +73,9 @@ def warnings_once(warnings: Sequence[str], names: Sequence[str]) -> list[str]:
         told.append((start, warning[len(start) :]))
     return [
         say("Chains {names}: {warning}", names=listed(map(starts.__getitem__, there), most=3), warning=rest)
-        if len(there := list(filter(None, own))) > 1
-        else f"{own[0]}{rest}"
-        for own, rest in once_for_all(told)
+        if len(there := list(filter(None, whose))) > 1
+        else f"{whose[0]}{rest}"
+        for whose, rest in once_for_all(told)
     ]
 
 

@@ -92,17 +92,17 @@ class AnimatedPaths:
 def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
     """Return the fingerprint of a chain's bake: settings, target, keys. animated: its armature's."""
     armature, bones = chain.id_data, _bones(chain)
-    own = f"{chain.path_from_id()}."  # of its settings
+    prefix = f"{chain.path_from_id()}."  # of its settings
     paths = baked_paths(armature, [*bones, *posed_hands(chain)]) | _moved_paths(chain)
     contacts = tuple(f".foot.{name}" for name in CONTACTS)
-    paths |= {path for path in animated.curves if path.startswith(own) and not path.endswith(contacts)}
-    found = sorted((placed for path in paths for placed in animated.curves.get(path, ())), key=itemgetter(0))
+    paths |= {path for path in animated.curves if path.startswith(prefix) and not path.endswith(contacts)}
+    keyed = sorted((placed for path in paths for placed in animated.curves.get(path, ())), key=itemgetter(0))
     return _joined(
         settings=_settings(chain, bones, animated),
         target=list(_movers(chain.target, chain.subtarget)),
         pole=[made for node in followed_by(chain)[1:] for made in _movers(*node)],
         # not the paths, as bones are renamed
-        keys=[key_places(curve) for _, curve in found],
+        keys=[key_places(curve) for _, curve in keyed],
     )
 
 
@@ -125,9 +125,9 @@ def solve_fingerprint(chain: PropertyGroup, scene: Scene, animated: AnimatedPath
 
 def options_fingerprint(settings: PropertyGroup, scene: Scene) -> str:
     """Return the fingerprint of a rig's frame range and options."""
-    own = settings.use_custom_range
-    frames = [getattr(settings, name) for name in sorted(_RANGE)] if own else [False]
-    if not own:
+    has_range = settings.use_custom_range
+    frames = [getattr(settings, name) for name in sorted(_RANGE)] if has_range else [False]
+    if not has_range:
         frames += [scene.frame_start, scene.frame_end]
     return _joined(options=(frames, _counted(settings, _RANGE | {"bake_selected"})))
 
@@ -143,7 +143,7 @@ def changed_since(before: str, now: str) -> str:
 
 
 def _joined(**parts: Any) -> str:
-    digests = (f"{name}:{digest(repr(part).encode())[:12]}" for name, part in parts.items())
+    digests = (f"{name}:{digest(repr(value).encode())[:12]}" for name, value in parts.items())
     return " ".join((_VERSION, *digests))
 
 
@@ -155,8 +155,8 @@ def _settings(chain: PropertyGroup, bones: Sequence[str], animated: AnimatedPath
     joints = [
         _counted(joint, animated.settings) for joint in map(chain.joints.get, bones) if joint is not None
     ]
-    own = chain.id_data.data.bones
-    places = [animated.bones[own[name].as_pointer()] for name in bones]
+    data_bones = chain.id_data.data.bones
+    places = [animated.bones[data_bones[name].as_pointer()] for name in bones]
     settings = _counted(chain, animated.settings)
     followed = [value for node in followed_by(chain) for value in _named(*node)]
     foot = _counted(chain.foot, animated.settings) if chain.foot.is_added else []
@@ -209,13 +209,13 @@ def _movers(target: Object | None, subtarget: str) -> Iterator[Any]:
     """Yield the keys of a target or a pole and its parents; of channels without keys the values."""
     for ob, bones in holders_of(target, subtarget):
         prefixes = tuple(f"{posed.path_from_id()}." for posed in bones)
-        own = [
+        chain_curves = [
             curve
             for curve in existing_fcurves(ob)
             if curve.data_path.startswith(prefixes) or not curve.data_path.startswith(("pose.", "ik2d."))
         ]
-        yield [key_places(curve) for curve in own]
-        paths = {curve.data_path for curve in own}
+        yield [key_places(curve) for curve in chain_curves]
+        paths = {curve.data_path for curve in chain_curves}
         for holder in (ob, *bones):
             for name in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"):
                 path = name if holder == ob else holder.path_from_id(name)

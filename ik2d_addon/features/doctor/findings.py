@@ -85,7 +85,7 @@ def findings(
         _notes(rig, settings),
         _straight(rig),
     )
-    return [finding for found in checks for finding in found]
+    return [finding for of_check in checks for finding in of_check]
 
 
 # --- What keeps it from being solved or baked --------------------------------
@@ -153,11 +153,11 @@ def _channel_findings(rig: RigChain, blocks: bool) -> Iterator[Finding]:
     """Yield one finding for each kind of fault."""
     if rig.armature.animation_data is None:
         return
-    found: dict[str, list[str]] = {}
+    by_kind: dict[str, list[str]] = {}
     for fault in key_faults.faults(rig.armature, channels_at_rest(rig)):
         if fault.blocks == blocks:
-            found.setdefault(fault.kind, []).append(fault.sentence)
-    for kind, said in found.items():
+            by_kind.setdefault(fault.kind, []).append(fault.sentence)
+    for kind, said in by_kind.items():
         lines = list(dict.fromkeys(said))
         more = say(", and {count} more like it", count=len(lines) - 1) if len(lines) > 1 else ""
         offered = (_FIXES_OF_FAULTS[kind],) if kind in _FIXES_OF_FAULTS else ()
@@ -189,11 +189,11 @@ def _can_be_copied(rig: RigChain, control: OtherControl) -> bool:
 def _scaled(rig: RigChain) -> Iterator[Finding]:
     armature, root = rig.armature, rig.pose_bones[0]
     if is_uneven(np.array(armature.matrix_world, np.float64)[None, :3, :3]):
-        own = is_uneven(np.diag(np.array(armature.scale, np.float64))[None])
-        offered = (rest_fixes.apply_scale,) if own else ()
+        is_itself = is_uneven(np.diag(np.array(armature.scale, np.float64))[None])
+        offered = (rest_fixes.apply_scale,) if is_itself else ()
         what = (
             say("armature '{armature}'", armature=armature.name)
-            if own
+            if is_itself
             else say("what armature '{armature}' depends on", armature=armature.name)
         )
         yield Finding(rig.name, 'UNEVEN_SCALE', uneven_words(rig.name, what), offered)
@@ -259,8 +259,8 @@ def target_off_plane(
 
 def _off_plane(rig: RigChain, settings: bpy.types.PropertyGroup, off: OffPlane | None) -> Iterator[Finding]:
     """Yield findings for a target off the plane, the best cure first, and for joints off it."""
-    part = 0.0 if rig.remarks.plane == HINGES else joints_off_plane(rig)  # hinges allow no other plane
-    joints_off, accepted = part > FAR_OFF_PLANE, part <= settings.accepted_off_plane
+    off_by = 0.0 if rig.remarks.plane == HINGES else joints_off_plane(rig)  # hinges allow no other plane
+    joints_off, accepted = off_by > FAR_OFF_PLANE, off_by <= settings.accepted_off_plane
     offered = tuple(fixes.FIXES[cure.way] for cure in off.cures) if off is not None else ()
     by_joints = joints_off and offered[:1] == (rest_fixes.flatten,)
     if off is not None and not by_joints:
@@ -273,7 +273,7 @@ def _off_plane(rig: RigChain, settings: bpy.types.PropertyGroup, off: OffPlane |
         )
         yield Finding(rig.name, 'TARGET_OFF_PLANE', sentence, offered)
     if joints_off and not accepted:
-        told = off_plane_words(rig.name, say("{part:.2g} % of its reach", part=100.0 * part))
+        told = off_plane_words(rig.name, say("{part:.2g} % of its reach", part=100.0 * off_by))
         ways = (*offered, fixes.accept) if by_joints else (fixes.accept,)
         yield Finding(rig.name, 'OFF_PLANE', told, ways, note=not by_joints)
 

@@ -145,21 +145,21 @@ def shorten(_armature: bpy.types.Object, settings: Settings) -> str:
     """Have this chain begin below the bones that it shares, which stay with the other one."""
     shared = shared_with(settings, users_of(settings.id_data))
     refuse_nothing(settings, [*shared], say("bone is shared with another chain"))
-    own = bones_below(settings, shared)
-    refuse_nothing(settings, own, say("bone is its own below those that it shares"))
-    settings.bone_count = len(own)
-    return say("Chain '{chain}' begins at '{bone}' now", chain=settings.name, bone=own[0])
+    below = bones_below(settings, shared)
+    refuse_nothing(settings, below, say("bone is its own below those that it shares"))
+    settings.bone_count = len(below)
+    return say("Chain '{chain}' begins at '{bone}' now", chain=settings.name, bone=below[0])
 
 
 @fix("Accept")
 def accept(armature: bpy.types.Object, settings: Settings) -> str:
     """Leave the joints as far off the plane as they are, and do not report it again."""
-    part = joints_off_plane(read_chain(armature, settings))
-    settings.accepted_off_plane = part * 1.001  # of 32 bits
+    off = joints_off_plane(read_chain(armature, settings))
+    settings.accepted_off_plane = off * 1.001  # of 32 bits
     return say(
         "Joints of chain '{chain}' may be {part:.2g} % of its reach off the plane",
         chain=settings.name,
-        part=100.0 * part,
+        part=100.0 * off,
     )
 
 
@@ -212,7 +212,7 @@ def link_to_scene(armature: bpy.types.Object, settings: Settings) -> str:
     lost = [ob for ob in dict.fromkeys(followed) if is_nowhere(ob)]
     refuse_nothing(settings, lost, say("target of it is in no scene"))
     scene = bpy.context.scene
-    local = [found for found in armature.users_collection if found.library is None]
+    local = [collection for collection in armature.users_collection if collection.library is None]
     home = next(iter(local), scene.collection)
     for ob in lost:
         home.objects.link(ob)
@@ -267,25 +267,27 @@ def _unlock_bones(rig: RigChain, which: Sequence[int], what: str) -> str:
 @fix("Unlock Channels")
 def unlock_channels(armature: bpy.types.Object, settings: Settings) -> str:
     """Unlock the F-Curves, and groups, that a bake of the chain writes."""
-    found = _switched_off(armature, settings, "lock", say("channel is locked"))
-    return say("Unlocked {channels}", channels=number_of(found, "channel"))
+    locked = _switched_off(armature, settings, "lock", say("channel is locked"))
+    return say("Unlocked {channels}", channels=number_of(locked, "channel"))
 
 
 @fix("Unmute Channels")
 def unmute_channels(armature: bpy.types.Object, settings: Settings) -> str:
     """Unmute the F-Curves, and groups, that a bake of the chain writes."""
-    found = _switched_off(armature, settings, "mute", say("channel is muted"))
-    return say("Unmuted {channels}", channels=number_of(found, "channel"))
+    muted = _switched_off(armature, settings, "mute", say("channel is muted"))
+    return say("Unmuted {channels}", channels=number_of(muted, "channel"))
 
 
 def _switched_off(armature: bpy.types.Object, settings: Settings, switch: str, what: str) -> int:
     """Switch off "lock" or "mute" of a chain's F-Curves and their groups; return how many had it on."""
     groups = key_faults.groups_of(armature, channels_at_rest(read_chain(armature, settings)))
-    found = [one for one in (*_curves(armature, settings), *groups.values()) if getattr(one, switch)]
-    refuse_nothing(settings, found, what)
-    for one in found:
-        setattr(one, switch, False)
-    return len(found)
+    off = [
+        switched for switched in (*_curves(armature, settings), *groups.values()) if getattr(switched, switch)
+    ]
+    refuse_nothing(settings, off, what)
+    for switched in off:
+        setattr(switched, switch, False)
+    return len(off)
 
 
 @fix("Mute Modifiers")

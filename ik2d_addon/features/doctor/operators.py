@@ -82,8 +82,8 @@ def _animation(armature: Object, chain: PropertyGroup) -> Iterator[Any]:
 
 def cached_problem(chain: PropertyGroup) -> str:
     """Return the cached error that keeps a chain from being solved, and its remedy; "" for a good chain."""
-    found = read(chain)
-    return found if isinstance(found, str) else ""
+    rig = read(chain)
+    return rig if isinstance(rig, str) else ""
 
 
 def findings_of(context: Context, armature: Object, chain: PropertyGroup) -> list[Finding]:
@@ -102,13 +102,13 @@ def findings_of(context: Context, armature: Object, chain: PropertyGroup) -> lis
 
 def draw_findings(layout: UILayout, context: Context, armature: Object, chain: PropertyGroup) -> None:
     """Draw a chain's findings and their fixes."""
-    found = findings_of(context, armature, chain)
-    for finding in found[:_ROWS]:
+    to_show = findings_of(context, armature, chain)
+    for finding in to_show[:_ROWS]:
         column = layout.column(align=True)
         draw_text(column.box(), context, shown(finding), 'INFO' if finding.note else 'ERROR')
         _draw_fixes(column, context, chain, finding)
-    if len(found) > _ROWS:
-        layout.label(text=say("and {count} more", count=len(found) - _ROWS), translate=False)
+    if len(to_show) > _ROWS:
+        layout.label(text=say("and {count} more", count=len(to_show) - _ROWS), translate=False)
 
 
 def shown(finding: Finding) -> str:
@@ -121,17 +121,17 @@ def shown(finding: Finding) -> str:
 
 
 def _draw_fixes(column: UILayout, context: Context, chain: PropertyGroup, finding: Finding) -> None:
-    fixes = [one for one in finding.fixes if one.way != 'ADOPT' or hasattr(bpy.types, "IK2D_OT_adopt")]
+    fixes = [fix for fix in finding.fixes if fix.way != 'ADOPT' or hasattr(bpy.types, "IK2D_OT_adopt")]
     if not fixes:
         return
-    row = row_or_column(column, context, [one.label for one in fixes])
-    for one in fixes:
-        icon = fitting_icon(context, one.label, one.icon)
-        button = row.operator(one.operator, text=say(one.label), translate=False, icon=icon)
+    row = row_or_column(column, context, [fix.label for fix in fixes])
+    for fix in fixes:
+        icon = fitting_icon(context, fix.label, fix.icon)
+        button = row.operator(fix.operator, text=say(fix.label), translate=False, icon=icon)
         if hasattr(button, "chain"):
             button.chain = chain.name
-        if one.work is not None:
-            button.way = one.way
+        if fix.work is not None:
+            button.way = fix.way
 
 
 # --- The operator ------------------------------------------------------------

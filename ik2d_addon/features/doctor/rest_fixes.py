@@ -51,11 +51,11 @@ def _placed(
 ) -> dict[str, tuple[Vector, Vector, Vector]]:
     """Return head, tail and up of the chain's bones and their descendants, parents first."""
     placed: dict[str, tuple[Vector, Vector, Vector]] = {}
-    own = dict(zip(chain, moves, strict=True))
+    by_bone = dict(zip(chain, moves, strict=True))
     waiting = [(bones[chain[0]], moves[0])]
     while waiting:
         bone, above = waiting.pop()
-        move = own.get(bone.name, above)
+        move = by_bone.get(bone.name, above)
         up = move.to_3x3() @ bone.z_axis
         placed[bone.name] = (move @ bone.head, move @ bone.tail, up)
         waiting += [(child, move) for child in bone.children]
@@ -119,8 +119,12 @@ def apply_scale(armature: bpy.types.Object, settings: Settings) -> str:
                 error=error,
             ) from None
     bpy.context.view_layer.update()
-    for child, before, own in children:  # Blender writes into channels that may be keyed, and shears nothing
-        for name, value in own.items():
+    for (
+        child,
+        before,
+        basis,
+    ) in children:  # Blender writes into channels that may be keyed, and shears nothing
+        for name, value in basis.items():
             setattr(child, name, value)
         now = _held_by(armature, child).inverted_safe()
         child.matrix_parent_inverse = now @ before @ child.matrix_parent_inverse

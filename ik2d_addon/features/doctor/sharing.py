@@ -20,8 +20,8 @@ def shared_with(chain: bpy.types.PropertyGroup, users: dict[str, list[str]]) -> 
     """Return the bones that a chain shares, by the `users_of` its armature; {} for one that is disabled."""
     if not chain.enabled:
         return {}
-    own = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
-    shared = {bone: [name for name in users.get(bone, ()) if name != chain.name] for bone in own}
+    bones = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
+    shared = {bone: [name for name in users.get(bone, ()) if name != chain.name] for bone in bones}
     return {bone: names[-1] for bone, names in shared.items() if names}
 
 
@@ -37,6 +37,6 @@ def users_of(armature: bpy.types.Object) -> dict[str, list[str]]:
 
 def bones_below(chain: bpy.types.PropertyGroup, shared: Collection[str]) -> list[str]:
     """Return the bones of a chain below the lowest that it shares; [] where its last bone is shared."""
-    own = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
-    last = max((i for i, bone in enumerate(own) if bone in shared), default=-1)
-    return own[last + 1 :]
+    names = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
+    last = max((i for i, bone in enumerate(names) if bone in shared), default=-1)
+    return names[last + 1 :]

@@ -314,7 +314,7 @@ class Drag:
     def moved_in_words(self) -> str:
         """Return the distance dragged, in words: "0.5 m (0.3 m, 0.4 m)"."""
         units = Units.of(self.scene)
-        along = ", ".join(length_text(part + 0.0, units) for part in self.offset)  # no -0
+        along = ", ".join(length_text(length + 0.0, units) for length in self.offset)  # no -0
         return f"{length_text(float(np.hypot(*self.offset)), units)} ({along})"
 
 

@@ -116,12 +116,12 @@ class HeldChain:
         neighbors = NeighborPoses(self.keyed_pose)
         other_pose = None if self.other_pose is None else self.other_pose.at([0] * len(times))
         steps = solve_chain(self.rig, samples, times, neighbors, other_pose=other_pose, linkage=linkage)
-        found = drained(steps).at([len(times) - 1])
+        pose = drained(steps).at([len(times) - 1])
         if not keep:
             self.bend = bend
             self.samples = replace(self.samples, targets=samples.targets[-1:])
-            self.keyed_pose = replace(self.keyed_pose, turns=found.turns[0])
-        return found
+            self.keyed_pose = replace(self.keyed_pose, turns=pose.turns[0])
+        return pose
 
     def _at(self, point: Floats, bend: float) -> ChainSamples:
         samples = self.samples.with_settings(bend=bend)
@@ -193,14 +193,14 @@ class HeldChain:
 
 def _pose_now(scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples) -> KeyedPose:
     """Return the current pose of the joints, the turn of the first one in the plane as that is turned now."""
-    found, swings = keyed_pose_now(scene, rig), swung(rig, samples).swings
+    keyed, swings = keyed_pose_now(scene, rig), swung(rig, samples).swings
     if swings is None:
-        return found
+        return keyed
     (swing,) = first_rotations(rig, np.zeros(1), swings)
-    local = Matrix((swing.T @ _first_now(rig, found)[0]).tolist()).to_quaternion()
-    turns = found.turns.copy()
+    local = Matrix((swing.T @ _first_now(rig, keyed)[0]).tolist()).to_quaternion()
+    turns = keyed.turns.copy()
     turns[0] = 2.0 * np.arctan2(np.array(local)[1:] @ rig.joints.axes[0], local.w)
-    return replace(found, turns=turns)
+    return replace(keyed, turns=turns)
 
 
 def _first_now(rig: RigChain, pose: KeyedPose) -> Floats:

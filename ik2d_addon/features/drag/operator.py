@@ -311,13 +311,13 @@ def _chain_at(context: Context, view: RegionView, mouse: Sequence[float]) -> str
     def away(bone: PoseBone) -> float:
         return distance_to(view.pixel(np.array(armature.matrix_world @ bone.tail)), pixel)
 
-    near, found = NEAR * context.preferences.system.ui_scale, ""
+    near, name = NEAR * context.preferences.system.ui_scale, ""
     if chain_to_hold(armature) is None and context.active_pose_bone is not None:
         near = min(near, away(context.active_pose_bone))
     for chain, bone in visible_tips(armature):
         if (distance := away(bone)) < near:
-            near, found = distance, chain.name
-    return found
+            near, name = distance, chain.name
+    return name
 
 
 classes = (IK2D_OT_drag,)

@@ -106,9 +106,9 @@ class Pointer:
         if seen is None:
             return self.offset
         pixel = (seen[0] + self.moved[0], seen[1] + self.moved[1])
-        found = self._seen(view, pixel, seen)
-        if found is not None and np.isfinite(found).all():
-            self.offset = self._snapped(view, seen, found, precise) if snap else found
+        seen_now = self._seen(view, pixel, seen)
+        if seen_now is not None and np.isfinite(seen_now).all():
+            self.offset = self._snapped(view, seen, seen_now, precise) if snap else seen_now
         return self.offset
 
     def _seen(self, view: PointedView, pixel: Sequence[float], held: Sequence[float]) -> Floats | None:

@@ -53,7 +53,7 @@ def measured_pivots(armature: Object, chain: PropertyGroup) -> Pivots:
         )
     joints = rest_joints(bones)
     plane, ankle = bend_plane(chain, bones, joints), joints[-1]
-    below = [*hanging, *(one for bone in hanging for one in bone.children_recursive)]
+    below = [*hanging, *(below_it for bone in hanging for below_it in bone.children_recursive)]
     ends = np.array([end for bone in below for end in _ends(bone)], np.float64) - ankle
     up = _up(armature, plane.normal, joints)
     ahead = np.cross(up, plane.normal)
@@ -104,8 +104,8 @@ def _up(armature: Object, normal: Floats, joints: Floats) -> Floats:
         size = float(np.linalg.norm(up))
         if size > _CLEARLY_UP * float(np.linalg.norm(wanted)):
             break
-    found: Floats = up / size
-    return found
+    unit: Floats = up / size
+    return unit
 
 
 def _first_toe(
@@ -127,8 +127,8 @@ def _first_toe(
 
 def _bound_points(armature: Object, bones: set[str]) -> Floats:
     """Return the points (m, 3) in rest space of what is bound to some bones of an armature."""
-    found = [point for ob in bpy.data.objects for point in _points_on(ob, armature, bones)]
-    return np.array(found, np.float64).reshape(-1, 3)
+    points = [point for ob in bpy.data.objects for point in _points_on(ob, armature, bones)]
+    return np.array(points, np.float64).reshape(-1, 3)
 
 
 def _points_on(ob: Object, armature: Object, bones: set[str]) -> Iterator[Vector]:
@@ -139,12 +139,12 @@ def _points_on(ob: Object, armature: Object, bones: set[str]) -> Iterator[Vector
             posed = shown.matrix_world @ shown.pose.bones[ob.parent_bone].matrix
             yield from _points_of(ob, rest @ posed.inverted_safe())
         return
-    modifiers = (one for one in ob.modifiers if one.type == 'ARMATURE' and one.object == armature)
+    modifiers = (item for item in ob.modifiers if item.type == 'ARMATURE' and item.object == armature)
     if ob.type == 'MESH' and next(modifiers, None) is not None:
         groups = {group.index for group in ob.vertex_groups if group.name in bones}
         into = _shown(armature).matrix_world.inverted_safe() @ _shown(ob).matrix_world
         for vertex in ob.data.vertices if groups else ():
-            if sum(one.weight for one in vertex.groups if one.group in groups) >= _WEIGHT:
+            if sum(item.weight for item in vertex.groups if item.group in groups) >= _WEIGHT:
                 yield into @ vertex.co
 
 

@@ -27,9 +27,9 @@ def key_target(scene: Scene, chain: PropertyGroup) -> list[str]:
     for place, (ob, bone) in enumerate(followed_by(chain, with_ground=False)):
         if ob is None:
             continue
-        found = list(_channels(ob, bone, turns=place == 0 and _follows_rotation(chain)))
+        channels = list(_channels(ob, bone, turns=place == 0 and _follows_rotation(chain)))
         names.append(bone or ob.name)
-        moved += found
+        moved += channels
     if chain.foot.is_added:
         moved += _foot(chain)
     key_now(scene, moved)

@@ -55,8 +55,8 @@ class ChainValue:
 
     def sides(self, sides: Floats) -> Floats:
         """Return the bend's numbers (frames,) for sides of the solver, +1 or -1."""
-        own = self.rig.settings.side * sides
-        return own if self.rig.settings.native is not None else np.where(own < 0.0, 1.0, 0.0)
+        as_stored = self.rig.settings.side * sides
+        return as_stored if self.rig.settings.native is not None else np.where(as_stored < 0.0, 1.0, 0.0)
 
     @property
     def number(self) -> float:
@@ -123,14 +123,14 @@ def setting_keys(
     undo: ExitStack,
 ) -> list[ValueKeys]:
     """Return the keys of settings that are animated or have to be (frames,); set the others at once."""
-    found = []
+    keyed_settings = []
     for value, numbers in wanted.items():
         value.refuse_driver()
         if value.is_animated or np.ptp(numbers) or (switch and value.steps):
-            found.append(value.keys_over(scene, frames, numbers, on=switch))
+            keyed_settings.append(value.keys_over(scene, frames, numbers, on=switch))
         else:
             set_number(value, float(numbers[0]), undo)
-    return [keyed for keyed in found if keyed is not None]
+    return [keyed for keyed in keyed_settings if keyed is not None]
 
 
 def influence_keys(

@@ -64,10 +64,10 @@ def matched_hands(
     hands = rig.hands
     assert hands is not None and posed.hands is not None
     shown, rest = orientations(posed.hands), _rests(rig, hands)
-    own = np.broadcast_to(np.eye(3), shown.shape)
+    unled = np.broadcast_to(np.eye(3), shown.shape)
     if not switch and rig.settings.native is None:
-        own = _own_rotations(rig, own_turns(view.scene, rig, view.times))
-    turned = shown @ np.swapaxes(own, 2, 3) @ np.swapaxes(rest, 1, 2)
+        unled = _own_rotations(rig, own_turns(view.scene, rig, view.times))
+    turned = shown @ np.swapaxes(unled, 2, 3) @ np.swapaxes(rest, 1, 2)
     first = turned[:, hands.parts.index(FOOT) if FOOT in hands.parts else 0]
     if rig.foot is not None and posed.foot is not None:
         first = first @ rig.foot.turns(-posed.foot[:, 0])  # on which it rolls
@@ -96,7 +96,7 @@ def matched_hands(
             bends = np.where(np.abs(bends) < SAME_TURN, 0.0, bends)
             keys = [*keys, *_toe_keys(view, rig, bends)]
         parts = [control @ rig.foot.turns(posed.foot[:, 0]), control @ rig.foot.turns(flat - bends)]
-    carried = np.stack([parts[part] for part in hands.parts], axis=1) @ rest
+    carried = np.stack([parts[kind] for kind in hands.parts], axis=1) @ rest
     return HandMatch(keys, np.swapaxes(carried, 2, 3) @ shown, kept, warnings)
 
 
@@ -111,7 +111,7 @@ def rotation_keys(view: MatchView, rig: RigChain, wanted: Floats) -> tuple[list[
     locks = [is_locked(holder)] * count if is_locked(holder) else locked_channels(holder)
     group = rig.subtarget or "Object Transforms"
     now = np.array(getattr(holder, name)[:], np.float64)
-    own = np.tile(now, (len(view.times), 1))
+    channels = np.tile(now, (len(view.times), 1))
     bare = replace(rig, foot=None)  # whose target is the foot's control
 
     def keys(values: Floats) -> list[ValueKeys]:
@@ -127,7 +127,7 @@ def rotation_keys(view: MatchView, rig: RigChain, wanted: Floats) -> tuple[list[
         assert samples.aims is not None
         return orientations(samples.aims)
 
-    values = np.where(locks, own, np.array(REST[name][:count], np.float64))
+    values = np.where(locks, channels, np.array(REST[name][:count], np.float64))
     turns = matrices(holder.rotation_mode, values)
     for _ in range(_ROUNDS):
         aims = reached(values)
@@ -135,7 +135,7 @@ def rotation_keys(view: MatchView, rig: RigChain, wanted: Floats) -> tuple[list[
         if angles_between(missing, np.eye(3)).max() < SAME_TURN / 100.0 or all(locks):
             break
         turns = turns @ missing
-        values = channels_of(holder, turns, own, now)
+        values = channels_of(holder, turns, channels, now)
         if any(locks):
             turns = matrices(holder.rotation_mode, values)
     else:
@@ -153,11 +153,13 @@ def own_keys(
     assert rig.hands is not None
     if rig.settings.native is not None:  # whose hands have no rotation of their own
         return []
-    own, found = own_turns(scene, rig, frames), []
-    for name, turns, values in zip(rig.hands.bones, np.moveaxis(wanted, 1, 0), own.values, strict=True):
+    hand_turns, keyed = own_turns(scene, rig, frames), []
+    for name, turns, values in zip(
+        rig.hands.bones, np.moveaxis(wanted, 1, 0), hand_turns.values, strict=True
+    ):
         bone = rig.armature.pose.bones[name]
         turns = np.where((angles_between(turns, np.eye(3)) < SAME_TURN)[:, None, None], np.eye(3), turns)
-        before, last = own.before.get(name), _channels(scene, bone, frames[0])
+        before, last = hand_turns.before.get(name), _channels(scene, bone, frames[0])
         if switch:
             turns, before = np.concatenate((matrices(bone.rotation_mode, last[None]), turns[1:])), last
         if is_locked(bone) or (angles_between(turns, matrices(bone.rotation_mode, values)) < SAME_TURN).all():
@@ -169,11 +171,11 @@ def own_keys(
         for index in np.flatnonzero(~np.array(locks)).tolist():
             whole = ValueKeys(rig.armature, path, index, frames, channels[:, index], name)
             if not switch:
-                found.append(whole)
+                keyed.append(whole)
                 continue
-            found.append(replace(whole, frames=frames[:1], values=whole.values[:1], stepped=True))
-            found.append(replace(whole, frames=frames[1:], values=whole.values[1:]))
-    return found
+            keyed.append(replace(whole, frames=frames[:1], values=whole.values[:1], stepped=True))
+            keyed.append(replace(whole, frames=frames[1:], values=whole.values[1:]))
+    return keyed
 
 
 def fk_keys(
@@ -195,12 +197,12 @@ def fk_keys(
 
 def rotation_channels(armature: bpy.types.Object, bones: Sequence[str]) -> list[Channel]:
     """Return the rotation channels of bones, each the armature, a path and an index."""
-    found: list[Channel] = []
+    channels: list[Channel] = []
     for bone in (armature.pose.bones[name] for name in bones):
         name = rotation_property(bone.rotation_mode)
         path = bone.path_from_id(name)
-        found += [(armature, path, index) for index in range(len(getattr(bone, name)))]
-    return found
+        channels += [(armature, path, index) for index in range(len(getattr(bone, name)))]
+    return channels
 
 
 def later_keys(scene: bpy.types.Scene, rig: RigChain, last: float) -> list[str]:
@@ -236,10 +238,12 @@ def hand_errors(
     """Return the angles (frames, k) in radians that a solved chain's hands are off the FK pose."""
     rig = solved.rig
     assert rig.hands is not None and posed.hands is not None
-    own = own_turns(scene, rig, times)
+    turns = own_turns(scene, rig, times)
     if rig.settings.native is not None:
-        own = OwnTurns([np.tile(_rest_channels(rig, name), (len(times), 1)) for name in rig.hands.bones], {})
-    turned = hands_of(solved, after.with_settings(influence=1.0), own)
+        turns = OwnTurns(
+            [np.tile(_rest_channels(rig, name), (len(times), 1)) for name in rig.hands.bones], {}
+        )
+    turned = hands_of(solved, after.with_settings(influence=1.0), turns)
     return angles_between(turned.shown, orientations(posed.hands))
 
 
@@ -253,20 +257,22 @@ def changing(
 
     switch: they keep their values up to the first frame, on which the chain does not act yet.
     """
-    found: list[ValueKeys] = []
-    for one in channels:
-        curve = curve_of(*one.channel)
+    changed: list[ValueKeys] = []
+    for keyed in channels:
+        curve = curve_of(*keyed.channel)
         if switch:
-            (time,) = strip_times(one.owner, animation_times(scene, one.frames[:1]))
-            shown = float(curve.evaluate(time) if curve else value_of(*one.channel))
-            if curve is not None or np.abs(one.values[1:] - shown).max() > _SAME_VALUE:
-                found.append(replace(one, frames=one.frames[:1], values=np.array([shown]), stepped=True))
-                found.append(replace(one, frames=one.frames[1:], values=one.values[1:]))
-        elif curve is not None or np.ptp(one.values) > _SAME_VALUE or not _is_setting(one):
-            found.append(one)
+            (time,) = strip_times(keyed.owner, animation_times(scene, keyed.frames[:1]))
+            shown = float(curve.evaluate(time) if curve else value_of(*keyed.channel))
+            if curve is not None or np.abs(keyed.values[1:] - shown).max() > _SAME_VALUE:
+                changed.append(
+                    replace(keyed, frames=keyed.frames[:1], values=np.array([shown]), stepped=True)
+                )
+                changed.append(replace(keyed, frames=keyed.frames[1:], values=keyed.values[1:]))
+        elif curve is not None or np.ptp(keyed.values) > _SAME_VALUE or not _is_setting(keyed):
+            changed.append(keyed)
         else:
-            _set_value(one, undo)
-    return found
+            _set_value(keyed, undo)
+    return changed
 
 
 def _is_setting(one: ValueKeys) -> bool:
@@ -281,17 +287,17 @@ def set_hands(rig: RigChain, hands: HandMatch, undo: ExitStack) -> list[Moved]:
         undo.callback(setattr, settings, "hand_turn", tuple(settings.hand_turn))
         store_kept_turn(settings, hands.kept)
     moved: dict[str, Moved] = {}
-    for one in hands.control:
-        if not _set_value(one, undo):
+    for keyed in hands.control:
+        if not _set_value(keyed, undo):
             continue
-        if one.path.startswith("["):
-            moved[one.path] = Moved(one.owner, one.path)
+        if keyed.path.startswith("["):
+            moved[keyed.path] = Moved(keyed.owner, keyed.path)
             continue
-        above, _, name = one.path.rpartition(".")
-        holder = one.owner.path_resolve(above) if above else one.owner
+        above, _, name = keyed.path.rpartition(".")
+        holder = keyed.owner.path_resolve(above) if above else keyed.owner
         whole = hasattr(getattr(holder, name), "__len__")
-        before = moved[one.path].indices if one.path in moved else ()
-        moved[one.path] = Moved(holder, name, [*(before or ()), one.index] if whole else None)
+        before = moved[keyed.path].indices if keyed.path in moved else ()
+        moved[keyed.path] = Moved(holder, name, [*(before or ()), keyed.index] if whole else None)
     return list(moved.values())
 
 
@@ -344,8 +350,8 @@ def _own_rotations(rig: RigChain, own: OwnTurns) -> Floats:
     """Return the local rotations (frames, k, 3, 3) of hands by their own keys."""
     assert rig.hands is not None
     modes = [rig.armature.pose.bones[name].rotation_mode for name in rig.hands.bones]
-    found: Floats = np.stack([matrices(*each) for each in zip(modes, own.values, strict=True)], axis=1)
-    return found
+    rotations: Floats = np.stack([matrices(*each) for each in zip(modes, own.values, strict=True)], axis=1)
+    return rotations
 
 
 def _channels(scene: bpy.types.Scene, bone: bpy.types.PoseBone, frame: float) -> Floats:

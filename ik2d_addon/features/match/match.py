@@ -91,7 +91,7 @@ def target_to_tip(
             refuse_tweak_mode(owner)
     view, now = _view(scene, rigs, frames), current_pose(scene)
     names = [rig.name for rig in rigs]
-    found: dict[str, tuple[RigChain, ChainSamples]] = {}
+    by_chain: dict[str, tuple[RigChain, ChainSamples]] = {}
     warnings, moved = list(left_out), []
     hands: dict[str, HandMatch] = {}
     before: list[HeldCurve] = []
@@ -99,13 +99,13 @@ def target_to_tip(
 
         def key(channels: Sequence[ValueKeys]) -> None:
             warnings.extend(check_values(channels))
-            before.extend(held(scene, [one.channel for one in channels], frames))
+            before.extend(held(scene, [change.channel for change in channels], frames))
             keyed.enter_context(values_keyed(scene, channels, purpose))
 
         for ready in rounds:
             with_hands = [rig for rig in ready if rig.hands is not None]
             sampled = view.sample(with_hands) if with_hands else []
-            in_fk = {rig.name: own for rig, own in zip(with_hands, sampled, strict=True)}
+            in_fk = {rig.name: its for rig, its in zip(with_hands, sampled, strict=True)}
             for rig in with_hands:
                 turned = matched_hands(view, rig, in_fk[rig.name], switch=switch, keyed=bool(frames))
                 hands[rig.name] = turned
@@ -118,44 +118,44 @@ def target_to_tip(
             ready = [as_set(rig, hands.get(rig.name)) for rig in ready]
             locations, looked = locations_on_tips(view, ready)
             channels: list[ValueKeys] = []
-            for rig, own, posed in zip(ready, locations, looked, strict=True):
+            for rig, its, posed in zip(ready, locations, looked, strict=True):
                 if rig.name in in_fk:
                     posed = replace(posed, hands=in_fk[rig.name].hands)
                 rig = facing_target(rig, posed)
-                found[rig.name] = rig, posed
+                by_chain[rig.name] = rig, posed
                 wanted = wanted_values(rig, _nearest_sides(scene, rig, posed, view.times))
                 if frames:
-                    channels += location_keys(rig, frames, own)
+                    channels += location_keys(rig, frames, its)
                     channels += setting_keys(scene, frames, wanted, switch, undo)
                     channels += influence_keys(rig, frames, 1.0) if switch else []
                 else:
-                    moved += _set(rig, own, wanted, undo)
+                    moved += _set(rig, its, wanted, undo)
             if frames:
                 key(channels)
             bpy.context.view_layer.update()
             for rig in [rig for rig in ready if rig.pole is not None]:
-                poled, posed = as_target(rig), found[rig.name][1]
+                poled, posed = as_target(rig), by_chain[rig.name][1]
                 shown = posed.with_settings(softness=0.0, bend=np.sign(rig.settings.bend) or 1.0)
                 try:
                     solved = _solved(scene, rig, shown, view.times)
-                    own = pole_locations(view, rig, posed, solved, rigs)
+                    its = pole_locations(view, rig, posed, solved, rigs)
                 except IK2DError as error:
                     warnings.append(stays(rig, error))
                     continue
                 if frames:
-                    key(location_keys(poled, frames, own))
+                    key(location_keys(poled, frames, its))
                 else:
-                    moved += _set(poled, own, {}, undo)
+                    moved += _set(poled, its, {}, undo)
                 bpy.context.view_layer.update()
         for name, turned in hands.items() if frames else ():
-            rig = found[name][0]
+            rig = by_chain[name][0]
             key(own_keys(scene, rig, frames, turned.own, switch=switch))
             warnings += later_keys(scene, rig, frames[-1]) if switch else []
         for curve in before:
             hold(curve, purpose)
-        seen = (view if frames else now).sample([found[rig.name][0] for rig in rigs])
+        seen = (view if frames else now).sample([by_chain[rig.name][0] for rig in rigs])
         matched = [
-            _match(scene, *found[rig.name], after, view.times, keyed=bool(frames), switch=switch)
+            _match(scene, *by_chain[rig.name], after, view.times, keyed=bool(frames), switch=switch)
             for rig, after in zip(rigs, seen, strict=True)
         ]
         undo.pop_all()
@@ -190,17 +190,17 @@ def snap_fk(
     refuse_tweak_mode(armature)
     for rig in rigs:
         _refuse_lengths(rig)
-    channels = [one for rig in rigs for one in influence_keys(rig, frames, 0.0, scene)]
+    channels = [keyed for rig in rigs for keyed in influence_keys(rig, frames, 0.0, scene)]
     warnings = check_values(channels)
     turning = [place for rig in rigs for place in rotation_channels(armature, rig.bones)]
     of_hands = [place for rig in rigs if rig.hands for place in rotation_channels(armature, rig.hands.bones)]
     of_bones = held(scene, turning, frames)
-    others = held(scene, [*of_hands, *(one.channel for one in channels)], frames)
+    others = held(scene, [*of_hands, *(keyed.channel for keyed in channels)], frames)
     with values_keyed(scene, channels, SNAP):
-        own = [own_turns(scene, rig, frames[:1]) for rig in rigs if rig.hands is not None]
+        hand_turns = [own_turns(scene, rig, frames[:1]) for rig in rigs if rig.hands is not None]
         report = key_as_by_hand(armature, chains, frames[0], frames[-1])
         with_hands = [rig for rig in rigs if rig.hands is not None]
-        for rig, before in zip(with_hands, own, strict=True):
+        for rig, before in zip(with_hands, hand_turns, strict=True):
             with values_keyed(scene, list(fk_keys(scene, rig, frames, before)), SNAP):
                 pass
     for curve in of_bones:  # the chain still acts on the frame before, so that they need not change there
@@ -271,13 +271,13 @@ def _joint_errors(solved: SolvedChain, posed: ChainSamples) -> Floats:
     for i in range(len(rig.bones)):
         if rig.joints.fixed[i]:
             continue
-        own = own_rotations(rig, posed, i)
+        unled = own_rotations(rig, posed, i)
         if i == 0 and solved.swings is not None:
             turned = first_rotations(rig, solved.turns[:, 0], solved.swings)
         else:
-            axes = np.tile(rig.joints.axes[i], (len(own), 1))
+            axes = np.tile(rig.joints.axes[i], (len(unled), 1))
             turned = matrices('AXIS_ANGLE', np.column_stack((solved.turns[:, i], axes)))
-        half = np.linalg.norm(own - turned, axis=(1, 2)) / np.sqrt(8.0)  # the sine of half the angle
+        half = np.linalg.norm(unled - turned, axis=(1, 2)) / np.sqrt(8.0)  # the sine of half the angle
         errors[:, i] = 2.0 * np.arcsin(np.clip(half, 0.0, 1.0))
     return errors
 

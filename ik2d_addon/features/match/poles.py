@@ -46,10 +46,10 @@ def pole_locations(
 
 def own_rotations(rig: RigChain, posed: ChainSamples, bone: int) -> Floats:
     """Return the local rotations (frames, 3, 3) that a bone's own channels give it, without scale."""
-    own = posed.bases[:, bone, :3, :3]
+    axes = posed.bases[:, bone, :3, :3]
     signs = np.where(np.array(rig.pose_bones[bone].scale) < 0.0, -1.0, 1.0)
-    found: Floats = own / np.linalg.norm(own, axis=1, keepdims=True) * signs
-    return found
+    rotations: Floats = axes / np.linalg.norm(axes, axis=1, keepdims=True) * signs
+    return rotations
 
 
 def stays(rig: RigChain, why: IK2DError) -> str:

@@ -48,10 +48,10 @@ class ChainMatch:
 
         Feet and hands are named as soon as they do not match, as their bounds are narrower.
         """
-        found = [(self.joints, self.bones)]
+        errors = [(self.joints, self.bones)]
         if self.hands.size and (self.hands.max() > SAME_HANDS or self.hands.max() > self.joints.max()):
-            found = [(self.hands, self.hand_bones), *found][: 1 if self.joints.max() <= SAME_JOINTS else 2]
-        off, names = max(found, key=lambda one: float(one[0].max()))
+            errors = [(self.hands, self.hand_bones), *errors][: 1 if self.joints.max() <= SAME_JOINTS else 2]
+        off, names = max(errors, key=lambda measured: float(measured[0].max()))
         row, bone = np.unravel_index(int(np.argmax(off)), off.shape)
         return float(off[row, bone]), names[bone], float(self.frames[row])
 

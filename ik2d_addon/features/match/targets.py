@@ -46,7 +46,9 @@ class MatchView:
 
     def moved(self, targets: Sequence[tuple[RigChain, Floats]]) -> AbstractContextManager[None]:
         """Return a context in which targets have other locations (frames, 3)."""
-        return self.shown([one for rig, own in targets for one in location_keys(rig, self.times, own)])
+        return self.shown(
+            [keyed for rig, locations in targets for keyed in location_keys(rig, self.times, locations)]
+        )
 
 
 def current_pose(scene: bpy.types.Scene) -> MatchView:
@@ -57,9 +59,9 @@ def current_pose(scene: bpy.types.Scene) -> MatchView:
 
     @contextmanager
     def shown(channels: Sequence[ValueKeys]) -> Iterator[None]:
-        before = values_now(one.channel for one in channels)
+        before = values_now(keyed.channel for keyed in channels)
         try:
-            set_values((*one.channel, float(one.values[0])) for one in channels)
+            set_values((*keyed.channel, float(keyed.values[0])) for keyed in channels)
             yield
         finally:
             set_values(before)
@@ -149,7 +151,7 @@ def locations_on_tips(
         shifted = [base + size * step for base, size in zip(bases, sizes, strict=True)]
         with view.moved(list(zip(rigs, shifted, strict=True))):
             looks.append(view.sample(rigs))
-    found, ways = [], []
+    locations, ways = [], []
     for k, rig in enumerate(rigs):
         places = np.array([look[k].targets for look in looks])  # (4, frames, 3)
         _refuse_tip_on_target(rig, places, np.array([look[k].tips for look in looks]))
@@ -157,8 +159,8 @@ def locations_on_tips(
         _refuse_held(rig, way)
         ways.append(way)
         goal = looks[0][k].tips if goals is None else goals[k]
-        found.append(bases[k] + _solved(way, goal - places[0]))
-    return _brought_nearer(view, rigs, found, ways, goals)
+        locations.append(bases[k] + _solved(way, goal - places[0]))
+    return _brought_nearer(view, rigs, locations, ways, goals)
 
 
 def _brought_nearer(
@@ -233,7 +235,7 @@ def _refuse_held(rig: RigChain, ways: Floats) -> None:
 
 def _held(rig: RigChain, time: float | None) -> str:
     """Return the sentence that a target does not follow its location, with the likely cause."""
-    names = quoted(one.name for one in acting_constraints(holder_of(rig)))
+    names = quoted(constraint.name for constraint in acting_constraints(holder_of(rig)))
     causes = say("look for animation of it in the NLA, or a parent of no size")
     why = say("mute its constraint {names}", names=names) if names else causes
     at = "" if time is None else say(" at frame {time:g}", time=time)

@@ -124,11 +124,11 @@ def _resumed(settings: bpy.types.PropertyGroup) -> Native:
             "Chain '{chain}' is on drivers already; revert it first to convert it again",
             chain=settings.name,
         )
-    own = list(constraints_of(settings))
-    for _, constraint in own:
+    held = list(constraints_of(settings))
+    for _, constraint in held:
         constraint.mute = False
     controls, target_copy = settings.native_stand, settings.native_probe
-    names = tuple((bone.name, one.name) for bone, one in own)
+    names = tuple((bone.name, acting.name) for bone, acting in held)
     return Native(controls, target_copy, names, 0, _warnings(settings))
 
 
@@ -198,7 +198,7 @@ def _notes_on_target(
 def _note(settings: bpy.types.PropertyGroup, empties: Empties, had_animation: bool) -> None:
     """Store the empties, the constraints' name and the state before on the chain."""
     armature = settings.id_data
-    taken = {one.name for bone in armature.pose.bones for one in bone.constraints}
+    taken = {constraint.name for bone in armature.pose.bones for constraint in bone.constraints}
     stem = f"{PREFIX}{settings.name}".encode()[:_LONGEST].decode(errors="ignore")
     name, number = stem, 1
     while {name, scale_name(name)} & taken:

@@ -38,7 +38,9 @@ def changed_since_made(settings: bpy.types.PropertyGroup) -> str:
     made = settings.native_print.split()
     if made and len(made) - 1 != len(_numbers(armature, names)):
         return say("it has other bones")
-    turning = {bone.name: one for bone, one in constraints_of(settings) if one.type in TURNING}
+    turning = {
+        bone.name: constraint for bone, constraint in constraints_of(settings) if constraint.type in TURNING
+    }
     if not turning.keys() >= set(names):
         return say("parts of it are gone")
     first = turning[names[0]]

@@ -144,14 +144,14 @@ def _own_empties(
     others = [chain for chain in armature.ik2d.chains if chain != settings]
     taken = {empty for chain in others for empty in (chain.native_stand, chain.native_probe)}
     named = dict.fromkeys((settings.native_stand, *(ob for driver in drivers for ob in objects_read(driver))))
-    named |= dict.fromkeys(ob for one in constraints for ob in _copied(one))
+    named |= dict.fromkeys(ob for constraint in constraints for ob in _copied(constraint))
     for controls in filter(is_own_empty, [*named]):
         named |= dict.fromkeys(ob for driver in existing_drivers(controls) for ob in objects_read(driver))
         named |= dict.fromkeys(controls.children_recursive)
         named |= dict.fromkeys(ob for child in controls.children_recursive for ob in _located_by(child))
     named[settings.native_probe] = None
-    own = [ob for ob in named if is_own_empty(ob) and taken.isdisjoint((ob, stand_of(ob)))]
-    return [ob for ob in own if stand_of(ob).parent in (armature, None)]
+    empties = [ob for ob in named if is_own_empty(ob) and taken.isdisjoint((ob, stand_of(ob)))]
+    return [ob for ob in empties if stand_of(ob).parent in (armature, None)]
 
 
 def _located_by(empty: bpy.types.Object) -> Iterator[bpy.types.Object]:

@@ -76,7 +76,7 @@ def euler_angles(axis: Floats, turn: str) -> tuple[str, str, str]:
     parts, factors = turn_parts(axis), ("", f"*cos({turn})", f"*sin({turn})")
 
     def entry(row: int, column: int, sign: float = 1.0) -> str:
-        terms = ((sign * part[row, column], factor) for part, factor in zip(parts, factors, strict=True))
+        terms = ((sign * matrix[row, column], factor) for matrix, factor in zip(parts, factors, strict=True))
         return "+".join(f"{num(v, _ALL_DIGITS)}{of}" for v, of in terms if abs(v) > _NOTHING) or "0"
 
     return (

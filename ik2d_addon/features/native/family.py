@@ -68,9 +68,9 @@ def family_of(lengths: Floats, solver: Solver, tips: Tips | None = None) -> Nati
     the curves.
     """
     chain = Chain(lengths)
-    found = tips or (lambda angles: forward(chain, angles)[..., -1, :])
-    halves = [_half(found, chain.reach[0], solver, side) for side in (-1.0, 1.0)]
-    places, values = (np.concatenate(part) for part in zip(*halves, strict=True))
+    tips_of = tips or (lambda angles: forward(chain, angles)[..., -1, :])
+    halves = [_half(tips_of, chain.reach[0], solver, side) for side in (-1.0, 1.0)]
+    places, values = (np.concatenate(half) for half in zip(*halves, strict=True))
     steps = values[1:, 0, 0] - values[:-1, 3, 0]
     values[1:, :, 0] -= 2.0 * np.pi * np.cumsum(np.rint(steps / (2.0 * np.pi)))[:, np.newaxis]
     if np.abs(values[1:, 0] - values[:-1, 3]).max() > JOINT:
@@ -81,7 +81,7 @@ def family_of(lengths: Floats, solver: Solver, tips: Tips | None = None) -> Nati
 def _half(tips: Tips, inner: float, solver: Solver, side: float) -> tuple[Floats, Floats]:
     """Return the starts of the pieces of one side (k,), rising, and their values (k, 4, n)."""
     starts, size = np.arange(PIECES) * (END / PIECES), END / PIECES
-    found: list[tuple[float, Floats]] = []
+    kept: list[tuple[float, Floats]] = []
     for _ in range(HALVINGS):
         places = starts[:, np.newaxis] + size * np.arange(7.0) / 6.0
         true, distances = _poses(places.ravel(), inner, solver, side)
@@ -93,14 +93,14 @@ def _half(tips: Tips, inner: float, solver: Solver, side: float) -> tuple[Floats
         fine = (tip <= TIP) & (joint <= JOINT) | (size <= END / PIECES / 2.0 ** (HALVINGS - 1))
         if (fine & ((tip > TIP_MISSED) | (joint > JOINT_MISSED))).any():
             raise refusal(_ABRUPT)
-        for start, one in zip(starts[fine], true[fine], strict=True):
-            found.append((float(start), one[::2]) if side > 0.0 else (-float(start) - size, one[::-2]))
+        for start, value in zip(starts[fine], true[fine], strict=True):
+            kept.append((float(start), value[::2]) if side > 0.0 else (-float(start) - size, value[::-2]))
         starts = np.concatenate((starts[~fine], starts[~fine] + 0.5 * size))
         if starts.size == 0:
             break
         size *= 0.5
-    found.sort(key=lambda piece: piece[0])
-    return np.array([start for start, _ in found]), np.stack([values for _, values in found])
+    kept.sort(key=lambda piece: piece[0])
+    return np.array([start for start, _ in kept]), np.stack([values for _, values in kept])
 
 
 def _poses(places: Floats, inner: float, solver: Solver, side: float) -> tuple[Floats, Floats]:
@@ -186,7 +186,7 @@ def solver_of(shape: Shape) -> Solver:
 
 def _capitals(expression: str) -> str:
     """Return an expression with the target in the root's axes, X and Y, instead of the plane's x and y."""
-    return re.sub(r"\b[xy]\b", lambda found: found[0].upper(), expression)
+    return re.sub(r"\b[xy]\b", lambda letter: letter[0].upper(), expression)
 
 
 def _tips(shape: Shape, links: Links) -> Tips:
@@ -203,9 +203,9 @@ def _aimed(solver: Solver, tips: Tips, shape: Shape) -> Solver:
         wanted = distances
         for _ in range(AIMS):
             angles = solver(wanted, side)
-            found = tips(angles)
-            wanted = np.clip(wanted + distances - np.hypot(*found.T), inner, 1.0)
-        angles[:, 0] -= np.arctan2(found[:, 1], found[:, 0])
+            reached = tips(angles)
+            wanted = np.clip(wanted + distances - np.hypot(*reached.T), inner, 1.0)
+        angles[:, 0] -= np.arctan2(reached[:, 1], reached[:, 0])
         return angles
 
     return solve

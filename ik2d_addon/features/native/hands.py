@@ -58,11 +58,11 @@ def add_hand_empties(rig: RigChain, controls: bpy.types.Object, add: _Add) -> Ha
         frames, pivots = {FOOT: ball, TOES: joint}, (heel, tip, ball, joint)
         goal = (_above_ground(rig, controls, ankle, ball, joint, add), "")
     bones = {}
-    for name, part in zip(hands.bones, hands.parts, strict=True):
+    for name, kind in zip(hands.bones, hands.parts, strict=True):
         bone = rig.armature.pose.bones[name]
         if not is_locked(bone):
             rest = rest_axes(bone.bone)
-            bones[name] = _child(frames[part], add(name), axes.T @ rest)
+            bones[name] = _child(frames[kind], add(name), axes.T @ rest)
             _locate(bones[name], _carried(rig, bone, add))
     return HandEmpties(bones, goal, pivots)
 

@@ -34,29 +34,29 @@ def plan(shape: Shape) -> NativePlan:
     """Return the plan for two bones, one or both with limits."""
     root, knee = (_range(shape, i) for i in range(2))
     (d1, d2), outer, inner = shape.lengths.tolist(), shape.reach, abs(shape.lengths[0] - shape.lengths[1])
-    found = _Candidates(softened(shape))
+    candidates = _Candidates(softened(shape))
     eased = f"(({num(outer)}-g)/max({DISTANCE},{num(TINY * outer)}) if softness>0 else 1)"
-    found.step("e", eased)
-    found.step("X", "x*e")
-    found.step("Y", "y*e")
+    candidates.step("e", eased)
+    candidates.step("X", "x*e")
+    candidates.step("Y", "y*e")
     square = "(X*X+Y*Y)"
     above, below = f"{num(outer * outer, 12)}-{square}", f"{square}-{num(inner * inner, 12)}"
-    found.step("h", f"2*atan2(sqrt(max({above},0)),sqrt(max({below},0)))")
+    candidates.step("h", f"2*atan2(sqrt(max({above},0)),sqrt(max({below},0)))")
     side = f"(1 if ({shape.is_positive})==(turn_over<.5) else -1)"
     for n, sign in enumerate(("", "-")):
-        t = found.step(f"t{n}", _within(found, f"w{n}", f"{sign}h*{side}", knee))
-        r = found.step(f"r{n}", _within(found, f"v{n}", _aim(d1, d2, t), root))
-        found.poses.append((r, t))
+        t = candidates.step(f"t{n}", _within(candidates, f"w{n}", f"{sign}h*{side}", knee))
+        r = candidates.step(f"r{n}", _within(candidates, f"v{n}", _aim(d1, d2, t), root))
+        candidates.poses.append((r, t))
     for end in () if knee is None else knee:
-        n = len(found.poses)
-        r = found.step(f"r{n}", _within(found, f"v{n}", _aim(d1, d2, num(end)), root))
-        found.poses.append((r, num(end)))
+        n = len(candidates.poses)
+        r = candidates.step(f"r{n}", _within(candidates, f"v{n}", _aim(d1, d2, num(end)), root))
+        candidates.poses.append((r, num(end)))
     for end in () if root is None else root:
-        n = len(found.poses)
+        n = len(candidates.poses)
         aim = f"atan2(Y-{num(d1 * sin(end))},X-{num(d1 * cos(end))})-{num(end)}"
-        found.poses.append((num(end), found.step(f"t{n}", _within(found, f"w{n}", aim, knee))))
-    _choose(found, shape)
-    return NativePlan(tuple(found.steps), (f"r-{num(shape.headings[0])}", f"t-{num(shape.angles[1])}"))
+        candidates.poses.append((num(end), candidates.step(f"t{n}", _within(candidates, f"w{n}", aim, knee))))
+    _choose(candidates, shape)
+    return NativePlan(tuple(candidates.steps), (f"r-{num(shape.headings[0])}", f"t-{num(shape.angles[1])}"))
 
 
 def _range(shape: Shape, joint: int) -> tuple[float, float] | None:

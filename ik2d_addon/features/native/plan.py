@@ -148,7 +148,7 @@ def misses_of(rig: RigChain, shape: Shape) -> Floats:
     ends[0] = ends[0] + between[:3, 3]
     plane = np.array((rig.plane.x, rig.plane.y))
     actual = np.array(
-        [[plane @ (axes @ part @ end) for end in ends] for part in turn_parts(_axis(rig, axes))]
+        [[plane @ (axes @ turn @ end) for end in ends] for turn in turn_parts(_axis(rig, axes))]
     )
     (d1, d2), heading = shape.lengths, shape.headings[0]
     along = np.array((np.cos(heading), np.sin(heading)))
@@ -168,11 +168,11 @@ def links_of(rig: RigChain) -> Links:
     around = (_axis(rig, first), *rig.joints.axes[1:])
     axes = [_axes(matrix, axis, plane.x) for matrix, axis in zip((first, *rest[1:]), around, strict=True)]
     steps = np.diff(rest_joints(bones), axis=0)
-    into = [own.T @ np.linalg.inv(matrix) for own, matrix in zip(axes, rest, strict=True)]
+    into = [axes_there.T @ np.linalg.inv(matrix) for axes_there, matrix in zip(axes, rest, strict=True)]
     carried = [np.eye(2), *(into[i] @ rest[i + 1] @ axes[i + 1] for i in range(len(bones) - 1))]
     root = np.linalg.inv(np.array((plane.x, plane.y)) @ first @ axes[0])
-    own = np.array([matrix @ step for matrix, step in zip(into, steps, strict=True)])
-    return Links(root, own, np.array(carried))
+    axes_there = np.array([matrix @ step for matrix, step in zip(into, steps, strict=True)])
+    return Links(root, axes_there, np.array(carried))
 
 
 def first_axes(rig: RigChain) -> Floats:
@@ -195,8 +195,8 @@ def first_axes(rig: RigChain) -> Floats:
 
 def _axis(rig: RigChain, axes: Floats) -> Floats:
     """Return the axis (3,) in these axes that the first bone turns about."""
-    own: Floats = rig.joints.axes[0] if rig.swing is None else axes.T @ rig.plane.normal
-    return own
+    axis: Floats = rig.joints.axes[0] if rig.swing is None else axes.T @ rig.plane.normal
+    return axis
 
 
 def _axes(matrix: Floats, axis: Floats, along: Floats) -> Floats:

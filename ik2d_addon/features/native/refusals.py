@@ -50,11 +50,11 @@ def refuse_uneven(rig: RigChain, samples: ChainSamples, times: Sequence[float]) 
     off = np.abs(squares - even * np.eye(3)).max(axis=(1, 2)) / even[:, 0, 0]
     is_arc = rig.swing is not None and rig.swing.rule == SHORTEST_WAY and rig.hands is None
     mirrored = (np.linalg.det(axes) < 0.0) & (not is_arc)
-    for found, what in (
+    for is_uneven_there, what in (
         (off > _EVEN, say("scaled unevenly")),
         (mirrored, say("mirrored by a negative scale")),
     ):
-        if found.any():
+        if is_uneven_there.any():
             above = rig.pose_bones[0].parent
             bone = "" if above is None else say(", or a bone from '{above}' up,", above=above.name)
             raise refusal(
@@ -65,7 +65,7 @@ def refuse_uneven(rig: RigChain, samples: ChainSamples, times: Sequence[float]) 
                 armature=rig.armature.name,
                 bone=bone,
                 what=what,
-                time=times[int(found.argmax())],
+                time=times[int(is_uneven_there.argmax())],
                 part=noted("plane") if rig.swing is not None else noted("foot or hand"),
             )
 
@@ -269,11 +269,11 @@ def _of_longer_ik(rig: RigChain) -> Iterator[str]:
     for ob, name in rig.followed:
         if ob == rig.armature and name:
             bone = rig.armature.pose.bones[name]
-            waited_for |= {one.name for one in (bone, *bone.parent_recursive)}
+            waited_for |= {higher.name for higher in (bone, *bone.parent_recursive)}
     for bone in rig.armature.pose.bones:
         for constraint in bone.constraints:
             if constraint.type == 'IK' and constraint.target is not None:
-                line = [one.name for one in (bone, *bone.parent_recursive)][not constraint.use_tail :]
+                line = [higher.name for higher in (bone, *bone.parent_recursive)][not constraint.use_tail :]
                 line = line[: constraint.chain_count or len(line)]
                 if waited_for.intersection(line) and set(rig.bones).intersection(line):
                     yield say(

@@ -161,7 +161,8 @@ def read_following(rig: RigChain, goal: Node | None = None) -> Following | None:
 def follows(empty: bpy.types.Object, kind: str, target: bpy.types.Object | None, subtarget: str) -> bool:
     """Return whether a constraint of some kind on an empty has that target."""
     return any(
-        one.type == kind and one.target == target and one.subtarget == subtarget for one in empty.constraints
+        constraint.type == kind and constraint.target == target and constraint.subtarget == subtarget
+        for constraint in empty.constraints
     )
 
 

@@ -87,16 +87,16 @@ def _turned(shape: Shape) -> list[tuple[str, str]]:
     if shape.misses is None or np.abs(shape.misses).sum(axis=(1, 2)).max() <= _STRAIGHT_ENOUGH * outer:
         return steps
     # The target and its miss; of the squares, again, only terms that 32 bits can hold.
-    part = f"({num(outer)}-g)/max({DISTANCE},{num(TINY * outer)})"
+    share = f"({num(outer)}-g)/max({DISTANCE},{num(TINY * outer)})"
     in_reach = f"if {DISTANCE}>{num(inner)} and {DISTANCE}<{num(outer)} else 0"
     return [
         *steps,
         ("u", f"({_missed(shape, 0)}) {in_reach}"),
         ("v", f"({_missed(shape, 1)}) {in_reach}"),
-        ("s", f"2*(x*u+y*v)*{part}+u*u+v*v"),
+        ("s", f"2*(x*u+y*v)*{share}+u*u+v*v"),
         ("t2", _knee(shape, f"{above}-s", f"{below}+s")),
-        ("p", f"x*{part}+u"),
-        ("q", f"y*{part}+v"),
+        ("p", f"x*{share}+u"),
+        ("q", f"y*{share}+v"),
         ("r2", _aim(shape, "p", "q", "t2")),
     ]
 

@@ -173,9 +173,9 @@ def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSample
     controls = None if controls is None else _shown(controls)
     frame = bpy.context.scene.frame_float
     side = rig.settings.side
-    own = settings.softness, -side if is_flipped(settings) else side, settings.influence
+    values_set = settings.softness, -side if is_flipped(settings) else side, settings.influence
     values = values_of(settings, side, with_foot=rig.foot is not None)
-    first, foot = own, values[3:]
+    first, foot = values_set, values[3:]
     if controls is not None:
         first = sampled_controls(controls, side)
         foot = with_foot_controls(controls, foot) if foot else foot
@@ -222,12 +222,12 @@ def _shown_chain(
     rig: RigChain, settings: bpy.types.PropertyGroup
 ) -> tuple[bpy.types.Object, bpy.types.PropertyGroup, list[bpy.types.PoseBone]]:
     """Return a chain's armature, settings and bones, root to tip, as the viewport shows them."""
-    armature, found = _shown(rig.armature), None
+    armature, chain = _shown(rig.armature), None
     if armature.pose is not None and all(bone in armature.pose.bones for bone in rig.bones):
-        found = chain_named(armature, settings.name)
-    if found is None:
+        chain = chain_named(armature, settings.name)
+    if chain is None:
         return rig.armature, settings, rig.pose_bones
-    return armature, found, [armature.pose.bones[bone] for bone in rig.bones]
+    return armature, chain, [armature.pose.bones[bone] for bone in rig.bones]
 
 
 def _bases(rig: RigChain, bones: list[bpy.types.PoseBone]) -> Floats:
@@ -294,7 +294,7 @@ def _foot(rig: RigChain, armature: bpy.types.Object, foot: bpy.types.PropertyGro
     if rig.foot is None or rig.hands is None:
         return None
     posed = [armature.pose.bones[bone] for bone in rig.hands.bones]
-    last = next((bone for bone, part in zip(posed, rig.hands.parts, strict=True) if part == TOES), posed[0])
+    last = next((bone for bone, kind in zip(posed, rig.hands.parts, strict=True) if kind == TOES), posed[0])
     places = (posed[0], foot.heel), (last, foot.ball), (last, foot.toe_tip)
     world, ankle = armature.matrix_world, Vector(rig.foot.ankle)
     sole = np.array(

@@ -36,16 +36,16 @@ def chain_views(
 
     Chains that cannot be read are left out: the sidebar tells about them.
     """
-    found = []
+    views = []
     for chain in chains:
         try:
             key = armature.session_uid, chain.name
             if key not in rigs:
                 rigs[key] = read_chain(armature, chain)
-            found.append((chain, view_chain(rigs[key], chain)))
+            views.append((chain, view_chain(rigs[key], chain)))
         except IK2DError:
             continue
-    return found
+    return views
 
 
 def figure_of(

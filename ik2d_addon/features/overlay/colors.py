@@ -32,11 +32,11 @@ def readable(color: Sequence[float], background: Sequence[float], wanted: float 
     """
     end = farther_end(background)
     for step in range(_STEPS + 1):
-        part = step / _STEPS
-        found = tuple((1.0 - part) * c + part * end for c in color[:3])
-        if contrast(found, background) >= wanted:
+        share = step / _STEPS
+        mixed = tuple((1.0 - share) * c + share * end for c in color[:3])
+        if contrast(mixed, background) >= wanted:
             break
-    return found
+    return mixed
 
 
 def backdrop(ink: Sequence[float]) -> RGB:

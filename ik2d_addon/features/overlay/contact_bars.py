@@ -37,20 +37,20 @@ class ContactBars:
         left, right: of the range of frames. All in pixels, as left, bottom, right and top.
         """
         step = (right - left) / (self.last - self.first + 1)
-        found, low = [], BELOW * scale
+        boxes, low = [], BELOW * scale
         for words, spans in reversed(self.rows):
             top = low + HEIGHT * scale
             bars = [
                 (left + (a - self.first) * step, low, left + (b + 1 - self.first) * step, top)
                 for a, b in spans
             ]
-            found.append(
+            boxes.append(
                 (words, np.array((left, low, right, top)), np.array(bars, np.float64).reshape(-1, 4))
             )
             low += (HEIGHT + GAP) * scale
         at = left + (min(max(self.frame, self.first), self.last) + 0.5 - self.first) * step
         mark = np.array((at - scale, (BELOW - GAP) * scale, at + scale, low))
-        return found, mark
+        return boxes, mark
 
 
 def contact_bars(chain: PropertyGroup, scene: bpy.types.Scene) -> ContactBars | None:

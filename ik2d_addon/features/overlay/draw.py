@@ -237,12 +237,12 @@ def _draw_bars(context: Context, drawn: _Drawn, bars: ContactBars) -> None:
 
 def _free_sides(context: Context) -> tuple[float, float]:
     """Return where the viewport is free of the regions that lie over it, from the left to the right."""
-    left, right, own = 0.0, float(context.region.width), context.region
+    left, right, view_region = 0.0, float(context.region.width), context.region
     for region in context.area.regions:
         if region.type == 'UI' and region.width > 1:
-            right = min(right, float(region.x - own.x))
+            right = min(right, float(region.x - view_region.x))
         elif region.type == 'TOOLS' and region.width > 1:
-            left = max(left, float(region.x + region.width - own.x))
+            left = max(left, float(region.x + region.width - view_region.x))
     return left, right
 
 

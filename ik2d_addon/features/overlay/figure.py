@@ -118,7 +118,7 @@ def _made_ground(chain_view: ChainView) -> _Ground:
         outlines = [shapes.arc(radius) for radius in chain_view.reach if radius > 0.0]
     pops = []
     for low, high in pop_bands(chain_view.chain, chain_view.settings.softness):
-        triangles, strokes = (_kept(chain_view, part) for part in shapes.band(low, high))
+        triangles, strokes = (_kept(chain_view, shape) for shape in shapes.band(low, high))
         pops.append((low, high, triangles, strokes))
     pieces = [shapes.pieces(outline) for outline in outlines]
     return _Ground(np.concatenate([*pieces, np.zeros((0, 2, 2))]), pops)

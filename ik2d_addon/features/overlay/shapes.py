@@ -68,7 +68,9 @@ def grid(radius: float) -> Floats:
 def round_step(length: float) -> float:
     """Return the nearest length, by ratio, that is 1, 2 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(length))
-    return min((power * part for part in (1.0, 2.0, 5.0, 10.0)), key=lambda one: abs(math.log(one / length)))
+    return min(
+        (power * digit for digit in (1.0, 2.0, 5.0, 10.0)), key=lambda step: abs(math.log(step / length))
+    )
 
 
 def band(low: float, high: float) -> tuple[Floats, Floats]:

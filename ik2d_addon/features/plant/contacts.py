@@ -24,10 +24,10 @@ def found(motions: Sequence[ChainMotion], times: Floats, carried: Sequence[Float
 
     times: (m,) seconds. carried: (m, 3) the way of the ground under each, which is taken off first.
     """
-    points = [one.points - way[:, None] for one, way in zip(motions, carried, strict=True)]
-    size = min(one.reach for one in motions)
+    points = [motion.points - way[:, None] for motion, way in zip(motions, carried, strict=True)]
+    size = min(motion.reach for motion in motions)
     mask = found_in(np.concatenate(points, axis=1), times, up=UP, size=size, loop=loop)
-    ends = np.cumsum([one.shape[1] for one in points])
+    ends = np.cumsum([motion.shape[1] for motion in points])
     return np.split(mask, ends[:-1], axis=1)
 
 
@@ -35,9 +35,9 @@ def is_loop(motions: Sequence[ChainMotion]) -> bool:
     """Return whether all chains end as they begin, apart from a way that they all travel."""
     if len(motions[0].tips) < 3:
         return False
-    ways = np.concatenate([_ends(one) for one in motions])
-    reach = min(one.reach for one in motions)
-    bends = max(float(np.abs(one.bends[-1] - one.bends[0]).max(initial=0.0)) for one in motions)
+    ways = np.concatenate([_ends(motion) for motion in motions])
+    reach = min(motion.reach for motion in motions)
+    bends = max(float(np.abs(motion.bends[-1] - motion.bends[0]).max(initial=0.0)) for motion in motions)
     apart = float(np.linalg.norm(ways - ways[0], axis=1).max())
     return apart <= _SAME * reach and bends <= _SAME
 
@@ -50,14 +50,14 @@ def _ends(motion: ChainMotion) -> Floats:
 
 def contact_keys(chain: PropertyGroup, frames: Sequence[int], mask: Mask) -> list[ValueKeys]:
     """Return the keys of a chain's contacts (m, k): on the first frame, and wherever they change."""
-    found = []
+    keyed = []
     for name, on in zip(names_of(chain), mask.T, strict=True):
         changes = np.append(True, on[1:] != on[:-1])
         changes[-1] = True  # the range's end, so that all keys in it are replaced
         at, path = np.flatnonzero(changes), f"{chain.path_from_id()}.foot.{name}"
         values = on[at].astype(np.float64)
-        found.append(ValueKeys(chain.id_data, path, 0, [frames[i] for i in at], values, _GROUP, stepped=True))
-    return found
+        keyed.append(ValueKeys(chain.id_data, path, 0, [frames[i] for i in at], values, _GROUP, stepped=True))
+    return keyed
 
 
 def spans(frames: Sequence[int], on: Mask) -> list[tuple[int, int]]:

@@ -92,9 +92,9 @@ def _location_keys(
     """Return the keys that put the targets of chains on their goals. bare: the chains without their feet."""
     places, _ = locations_on_tips(view, bare, goals)
     return [
-        _steady(one, plans[rig.name].contacts.any(axis=1))
-        for rig, own in zip(ready, places, strict=True)
-        for one in location_keys(rig, view.times, own)
+        _steady(keyed, plans[rig.name].contacts.any(axis=1))
+        for rig, its_places in zip(ready, places, strict=True)
+        for keyed in location_keys(rig, view.times, its_places)
     ]
 
 
@@ -120,10 +120,10 @@ def _steady(keys: ValueKeys, stands: Mask) -> ValueKeys:
     """
     handles = np.full((2, len(stands)), np.nan)
     for first, end in runs(stands):
-        own = keys.values[first:end]
-        if np.ptp(own) > 0.0:
-            slopes = np.gradient(own, edge_order=2 if len(own) > 2 else 1) / 3.0
-            handles[:, first:end] = own - slopes, own + slopes
+        values = keys.values[first:end]
+        if np.ptp(values) > 0.0:
+            slopes = np.gradient(values, edge_order=2 if len(values) > 2 else 1) / 3.0
+            handles[:, first:end] = values - slopes, values + slopes
             handles[0, first], handles[1, end - 1] = np.nan, np.nan
     return keys if np.isnan(handles).all() else replace(keys, handles=handles)
 
@@ -131,10 +131,10 @@ def _steady(keys: ValueKeys, stands: Mask) -> ValueKeys:
 def _foot_keys(view: MatchView, rig: RigChain, foot: PlantedFoot, stands: Mask) -> list[ValueKeys]:
     """Return the keys of a foot's roll and toes, and of its control's rotation."""
     assert rig.hands is not None
-    own = [("roll", foot.rolls), *([("toe", foot.toes)] if TOES in rig.hands.parts else ())]
+    foot_values = [("roll", foot.rolls), *([("toe", foot.toes)] if TOES in rig.hands.parts else ())]
     keys = [
         ValueKeys(rig.armature, f"{rig.settings.path}.foot.{name}", 0, view.times, values, "IK 2D")
-        for name, values in own
+        for name, values in foot_values
     ]
     wanted = foot.turns @ rig.hands.offset.T
     turned, aims = rotation_keys(view, rig, wanted)
@@ -145,4 +145,4 @@ def _foot_keys(view: MatchView, rig: RigChain, foot: PlantedFoot, stands: Mask) 
             chain=rig.name,
             holder=holder_of(rig).name,
         )
-    return [*keys, *(_steady(one, stands) for one in turned)]
+    return [*keys, *(_steady(keyed, stands) for keyed in turned)]

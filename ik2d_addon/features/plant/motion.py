@@ -49,8 +49,8 @@ class ChainMotion:
 
     def at(self, rows: slice) -> "ChainMotion":
         """Return the motion on some frames."""
-        own = {name: getattr(self, name)[rows] for name in ("tips", "roots", "bends", "into")}
-        return replace(self, foot=self.foot and self.foot.at(rows), **own)
+        arrays = {name: getattr(self, name)[rows] for name in ("tips", "roots", "bends", "into")}
+        return replace(self, foot=self.foot and self.foot.at(rows), **arrays)
 
     @property
     def points(self) -> Floats:
@@ -64,10 +64,10 @@ class ChainMotion:
     def toe_tips(self) -> Floats:
         """(m, 3) of the toes' tip, as the toes are bent."""
         assert self.foot is not None and self.rig.foot is not None
-        own = self.rig.foot
-        ball, tip = (own.offsets(np.array(point)) for point in (own.shape.ball, own.shape.tip))
-        bent = self.foot.turns @ own.turns(self.foot.bends) @ (tip - ball)
-        tips: Floats = self.point(own.shape.ball) + self.foot.scales[:, None] * bent
+        its_foot = self.rig.foot
+        ball, tip = (its_foot.offsets(np.array(point)) for point in (its_foot.shape.ball, its_foot.shape.tip))
+        bent = self.foot.turns @ its_foot.turns(self.foot.bends) @ (tip - ball)
+        tips: Floats = self.point(its_foot.shape.ball) + self.foot.scales[:, None] * bent
         return tips
 
     def point(self, place: tuple[float, float]) -> Floats:
@@ -85,13 +85,13 @@ def motion_of(
     scales = np.cbrt(np.abs(np.linalg.det(samples.world[:, :3, :3])))
     rooted = _joints(samples)
     tips = samples.tips if by_bones else samples.targets
-    foot, own = None, None
+    foot, control = None, None
     if rig.foot is not None and rig.hands is not None and samples.hands is not None:
         turned = _posed(rig, rig.hands, samples)
         if not by_bones:
             turned = _by_control(scene, rig, rig.foot, rig.hands, samples, times)
         foot = _foot(rig, rig.foot, rig.hands, samples, np.array(tips), scales, turned)
-        own = _own(rig.foot, rig.hands, rig, foot, samples, turned)
+        control = _own(rig.foot, rig.hands, rig, foot, samples, turned)
     if by_bones:
         bends = bends_of(samples)
     else:
@@ -101,7 +101,7 @@ def motion_of(
     inside = inverse(np.broadcast_to(rest_to_pose(rig, samples), (len(tips), 4, 4)))
     off = by_bones and rig.swing is None and _leaves_plane(rig, samples, rooted, inside)
     into = inside @ inverse(samples.world)
-    return ChainMotion(rig, by_bones, np.array(tips), roots, foot, bends, reach, off, into, own)
+    return ChainMotion(rig, by_bones, np.array(tips), roots, foot, bends, reach, off, into, control)
 
 
 def has_own_motion(rig: RigChain, samples: ChainSamples) -> bool:
@@ -198,12 +198,12 @@ def _own(
     The first bone of the foot has none: the foot turns as it does.
     """
     turns = np.swapaxes(orientations(samples.world[:, :3, :3]), 1, 2) @ motion.turns
-    found = []
-    for name, part, own in zip(hands.bones, hands.parts, np.moveaxis(turned, 1, 0), strict=True):
-        carried = turns if part == FOOT else turns @ foot.turns(motion.bends)
+    turns_from_rest = []
+    for name, kind, its_turns in zip(hands.bones, hands.parts, np.moveaxis(turned, 1, 0), strict=True):
+        carried = turns if kind == FOOT else turns @ foot.turns(motion.bends)
         rest = rest_axes(rig.armature.data.bones[name])
-        found.append(rest.T @ np.swapaxes(carried, 1, 2) @ own @ rest)
-    return np.stack(found, axis=1)
+        turns_from_rest.append(rest.T @ np.swapaxes(carried, 1, 2) @ its_turns @ rest)
+    return np.stack(turns_from_rest, axis=1)
 
 
 def _posed(rig: RigChain, hands: Hands, samples: ChainSamples) -> Floats:
@@ -224,11 +224,11 @@ def _by_control(
 ) -> Floats:
     """Return the rotations (m, k, 3, 3) from rest of a foot's bones as its control and their own keys say."""
     assert samples.foot is not None
-    control, own = control_turns(samples, hands), own_turns(scene, rig, times)
-    found = []
-    for name, part, values in zip(hands.bones, hands.parts, own.values, strict=True):
+    control, unled = control_turns(samples, hands), own_turns(scene, rig, times)
+    turned_by = []
+    for name, kind, values in zip(hands.bones, hands.parts, unled.values, strict=True):
         bone = rig.armature.pose.bones[name]
         rest = rest_axes(bone.bone)
         free = matrices(bone.rotation_mode, values)
-        found.append(control @ foot.turns(samples.foot[:, part]) @ rest @ free @ rest.T)
-    return np.stack(found, axis=1)
+        turned_by.append(control @ foot.turns(samples.foot[:, kind]) @ rest @ free @ rest.T)
+    return np.stack(turned_by, axis=1)

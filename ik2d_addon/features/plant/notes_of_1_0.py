@@ -164,7 +164,7 @@ def _checked_value(value: Any, now: Any, index: int) -> Any:
     if isinstance(now, tuple):
         if not isinstance(value, list) or len(value) != len(now):
             raise ValueError
-        return tuple(_checked_value(one, float(now[0]), -1) for one in value)
+        return tuple(_checked_value(number, float(now[0]), -1) for number in value)
     if isinstance(now, (bool, str)):
         if type(value) is not type(now):
             raise ValueError

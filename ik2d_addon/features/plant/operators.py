@@ -76,11 +76,11 @@ class IK2D_OT_find_contacts(_OverFrames, Operator):
     def work(self, context):
         from .plant import find_contacts
 
-        found = find_contacts(**self.chosen(context))
+        contacts = find_contacts(**self.chosen(context))
         return say(
             "Found {contacts} of {chains}",
-            contacts=number_of(sum(found.values()), "contact"),
-            chains=number_of(len(found), "chain"),
+            contacts=number_of(sum(contacts.values()), "contact"),
+            chains=number_of(len(contacts), "chain"),
         )
 
 

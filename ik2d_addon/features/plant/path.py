@@ -86,18 +86,20 @@ def plans_of(
     _refuse_without_foot(rigs)
     bare = [replace(rig, foot=None) for rig in rigs if is_live(rig)]
     targets = view.sample(bare) if bare else []
-    led = {rig.name for rig, own in zip(bare, targets, strict=True) if not stands(rig, own)}
+    led = {
+        rig.name for rig, targets_of_it in zip(bare, targets, strict=True) if not stands(rig, targets_of_it)
+    }
     motions = []
     for rig, samples in zip(rigs, view.sample(rigs), strict=True):
         by_bones = rig.name not in led and has_own_motion(rig, samples)
         motions.append(motion_of(scene, rig, samples, frames, by_bones))
     _refuse_still(motions, frames)
     times = np.array(frames) * scene.render.fps_base / scene.render.fps
-    ways = [_carried(scene, one.rig, frames, times, ground_velocity) for one in motions]
+    ways = [_carried(scene, motion.rig, frames, times, ground_velocity) for motion in motions]
     loop = is_loop(motions)
     masks = found(motions, times, ways, loop)
     if use_keyed:
-        settings = [needed_chain(armature, one.rig.name) for one in motions]
+        settings = [needed_chain(armature, motion.rig.name) for motion in motions]
         known = [keyed(chain, scene, frames) for chain in settings]
         masks = [
             mask if keys is None else np.where(keys[1][:, None], keys[0], mask)
@@ -115,7 +117,8 @@ def plans_of(
             ["ground_velocity", "frame_start", "frame_end"],
         )
     return [
-        _planned(one, way, mask, times, loop) for one, way, mask in zip(motions, ways, masks, strict=True)
+        _planned(motion, way, mask, times, loop)
+        for motion, way, mask in zip(motions, ways, masks, strict=True)
     ]
 
 
@@ -142,8 +145,8 @@ def _refuse_without_foot(rigs: Sequence[RigChain]) -> None:
 
 
 def _refuse_still(motions: Sequence[ChainMotion], frames: Sequence[int]) -> None:
-    for one in motions:
-        if np.ptp(np.hstack((one.tips, one.roots)), axis=0).max() > _STILL * one.reach:
+    for motion in motions:
+        if np.ptp(np.hstack((motion.tips, motion.roots)), axis=0).max() > _STILL * motion.reach:
             return
     raise IK2DError(
         say(

@@ -151,9 +151,9 @@ def find_contacts(
         names = [chain.name for chain in _chosen(armature, chains)]
         plans = plans_of(on_frames(scene, frames), armature, names, ground_velocity, use_keyed=False)
         keys = [
-            one
+            keyed
             for plan in plans
-            for one in contact_keys(needed_chain(armature, plan.motion.rig.name), frames, plan.contacts)
+            for keyed in contact_keys(needed_chain(armature, plan.motion.rig.name), frames, plan.contacts)
         ]
         check_values(keys)
         with values_keyed(scene, keys, PLANT):
@@ -333,4 +333,7 @@ def _after(
     times = np.arange(2 * len(frames) - 1) / 2.0 + frames[0]
     rigs, _ = read_rigs(armature, [plan.motion.rig.name for plan in plans], frames)
     samples = on_frames(scene, times.tolist()).sample(rigs)
-    return [motion_of(scene, rig, own, times.tolist(), True) for rig, own in zip(rigs, samples, strict=True)]
+    return [
+        motion_of(scene, rig, its_samples, times.tolist(), True)
+        for rig, its_samples in zip(rigs, samples, strict=True)
+    ]

@@ -160,5 +160,5 @@ def _slides(
             if on_tips is not None and kind:
                 rows = rows[on_tips[rows] == (kind == 2)]
             if len(rows):
-                own = points[rows] - carried[rows]
-                yield float(np.linalg.norm(own - own[0], axis=1).max())
+                apart = points[rows] - carried[rows]
+                yield float(np.linalg.norm(apart - apart[0], axis=1).max())

@@ -107,10 +107,10 @@ def hold_pose(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> Hol
     for settings in _candidates(rig, posed):
         for name, value in settings.items():
             setattr(chain, name, value)
-        found = _nearest(scene, armature, chain, posed)
-        if found is not None and found.part <= within:
-            return Hold(Vector(found.place), within=within)
-        nearest = nearest or found
+        best = _nearest(scene, armature, chain, posed)
+        if best is not None and best.part <= within:
+            return Hold(Vector(best.place), within=within)
+        nearest = nearest or best
         _put_back(chain, before)
     if nearest is None:
         return Hold(on_tip)
@@ -139,7 +139,7 @@ def _candidates(rig: RigChain, posed: ChainSamples) -> Iterator[dict[str, Any]]:
             if normal is not None:
                 swung = turns[0] @ normal
                 yield {"plane": SWING, "plane_normal": normal, "swing_normal": swung}
-    axis, angle = max(map(_axis_of, turns), key=lambda found: found[1])
+    axis, angle = max(map(_axis_of, turns), key=lambda turn: turn[1])
     joints = rest_joints(rig.pose_bones)
     line = (joints[-1] - joints[0]) / max(np.linalg.norm(joints[-1] - joints[0]), 1e-30)
     if angle > _TURNED and abs(axis @ line) < _ALONG:
@@ -155,15 +155,15 @@ def _turns_from_rest(rig: RigChain, posed: ChainSamples) -> list[Floats]:
 def _axis_of(turn: Floats) -> tuple[Floats, float]:
     """Return the axis (3,) of a rotation (3, 3), and its angle in radians, 0 to pi."""
     axis, angle = Matrix(turn.tolist()).to_quaternion().to_axis_angle()
-    found = np.array(axis, np.float64)
-    return (found, angle) if angle <= np.pi else (-found, 2.0 * np.pi - angle)
+    unit = np.array(axis, np.float64)
+    return (unit, angle) if angle <= np.pi else (-unit, 2.0 * np.pi - angle)
 
 
 def _hinge(rig: RigChain, turns: list[Floats]) -> Floats | None:
     """Return the axis (3,) that the bones after the first are turned about; None without one across them."""
     if len(turns) < 2:
         return None
-    axis, angle = max(map(_axis_of, turns[1:]), key=lambda found: found[1])
+    axis, angle = max(map(_axis_of, turns[1:]), key=lambda turn: turn[1])
     return axis * _side(axis, rig) if angle > _TURNED and _is_across(rig, axis) else None
 
 
@@ -188,19 +188,19 @@ def _nearest(
     posed: ChainSamples,
 ) -> _Off | None:
     """Return how far the solve to the nearer side is from the pose; the chain gets that side. None: none."""
-    found: dict[str, _Off] = {}
+    tried: dict[str, _Off] = {}
     try:
         rig = facing_target(read_chain(armature, chain, own_tip=True), posed)
         for side in sorted(_SIDES, key=lambda side: side != chain.bend):
             bent = posed.with_settings(softness=0.0, bend=rig.settings.side * _SIDES[side])
-            found[side] = _on_tip(scene, rig, bent)
-            if found[side].part <= _within(rig, posed):
+            tried[side] = _on_tip(scene, rig, bent)
+            if tried[side].part <= _within(rig, posed):
                 break
     except IK2DError:
         return None
-    side = min(found, key=lambda side: found[side].part)
+    side = min(tried, key=lambda side: tried[side].part)
     chain.bend = side
-    return found[side]
+    return tried[side]
 
 
 def _on_tip(scene: bpy.types.Scene, rig: RigChain, posed: ChainSamples) -> _Off:
@@ -260,19 +260,21 @@ def _off(scene: bpy.types.Scene, rig: RigChain, posed: ChainSamples) -> list[_Of
     solved = solve_samples(scene, rig, posed, times, poses_around(scene, rig, times), fully=True)
     shown = replace(as_solved(rig, posed, solved.factors, solved.locations), swings=solved.swings)
     turned = bone_poses(rig, shown, rotations_of(rig, solved.turns, solved.swings))
-    reach, found = reach_of(rest_joints(rig.pose_bones)), []
-    for name, one, own in zip(rig.bones, turned, _own_poses(rig, posed), strict=True):
-        length, off = rig.armature.data.bones[name].length, one - own
+    reach, offs_of_bones = reach_of(rest_joints(rig.pose_bones)), []
+    for name, shown_pose, posed_pose in zip(rig.bones, turned, _own_poses(rig, posed), strict=True):
+        length, off = rig.armature.data.bones[name].length, shown_pose - posed_pose
         tails = off[:, :3, 3] + length * off[:, :3, 1]
         moved = np.maximum(np.linalg.norm(off[:, :3, 3], axis=1), np.linalg.norm(tails, axis=1))
-        turns = np.linalg.norm(off[:, :3, :3], axis=(1, 2)) / np.linalg.norm(own[:, :3, :3], axis=(1, 2))
-        found.append((moved / reach, turns * np.sqrt(1.5)))
-    offs, size = np.array(found), _length(rig, posed)
+        turns = np.linalg.norm(off[:, :3, :3], axis=(1, 2)) / np.linalg.norm(
+            posed_pose[:, :3, :3], axis=(1, 2)
+        )
+        offs_of_bones.append((moved / reach, turns * np.sqrt(1.5)))
+    offs, size = np.array(offs_of_bones), _length(rig, posed)
     return [
-        _Off(float(part.max()), rig.bones[bone], float(part[bone, 0] * size), moved, turned, place)
-        for part, place in zip(np.moveaxis(offs, 2, 0), posed.targets, strict=True)
-        for bone in [int(part.max(axis=1).argmax())]
-        for moved, turned in [part[bone].tolist()]
+        _Off(float(off_there.max()), rig.bones[bone], float(off_there[bone, 0] * size), moved, turned, place)
+        for off_there, place in zip(np.moveaxis(offs, 2, 0), posed.targets, strict=True)
+        for bone in [int(off_there.max(axis=1).argmax())]
+        for moved, turned in [off_there[bone].tolist()]
     ]
 
 
@@ -286,7 +288,7 @@ def _reason(rig: RigChain, posed: ChainSamples) -> str:
         return say("locks on the rotation of '{bone}' keep it from following", bone=locked[0])
     turns = [_axis_of(turn) for turn in _turns_from_rest(rig, posed)]
     name, (axis, angle) = max(
-        zip(rig.bones[1:], turns[1:], strict=True), key=lambda one: one[1][1], default=("", turns[0])
+        zip(rig.bones[1:], turns[1:], strict=True), key=lambda item: item[1][1], default=("", turns[0])
     )
     if name and angle > _TURNED and not _is_across(rig, axis):
         return say("'{bone}' is twisted, or turned across the limb's bend", bone=name)

@@ -26,5 +26,5 @@ _OURS = {"ik2d", "cycles"}
 def _is_worked_on(target: bpy.types.Object) -> bool:
     parts = (target.parent, target.data, target.instance_collection)
     has_field = target.field is not None and target.field.type != 'NONE'
-    own = set(target.keys()) - _OURS
-    return bool(target.animation_data or len(target.constraints) or any(parts) or has_field or own)
+    keys_of_others = set(target.keys()) - _OURS
+    return bool(target.animation_data or len(target.constraints) or any(parts) or has_field or keys_of_others)

@@ -37,10 +37,10 @@ def _chosen(context: Context, which: str) -> list[PropertyGroup]:
     chain, chains = shown_chain(context), active_armature(context).ik2d.chains
     if which == 'SELECTED':
         selected = [bone.name for bone in context.selected_pose_bones or () if bone.id_data == chain.id_data]
-        found = chains_of_bones(chains, selected)
+        here = chains_of_bones(chains, selected)
     else:
-        found = [other for other in chains if other.enabled]
-    return [other for other in found if other != chain]
+        here = [other for other in chains if other.enabled]
+    return [other for other in here if other != chain]
 
 
 def _why_no_others(context: Context) -> str:
@@ -168,9 +168,9 @@ def chain_here(context: Context) -> PropertyGroup | None:
     bone = armature.data.bones.active if armature is not None else None
     if bone is None or not armature.is_property_set("ik2d"):
         return None
-    found = chains_of_bones(armature.ik2d.chains, [bone.name])
+    here = chains_of_bones(armature.ik2d.chains, [bone.name])
     chosen = active_chain(armature)
-    return chosen if chosen in found else next(iter(found), None)
+    return chosen if chosen in here else next(iter(here), None)
 
 
 classes = (IK2D_OT_copy_settings, IK2D_OT_mirror, IK2D_OT_enable_chains, IK2D_OT_chain_activate)

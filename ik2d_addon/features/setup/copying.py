@@ -42,9 +42,9 @@ def copy_settings(chain: PropertyGroup, others: Iterable[PropertyGroup], joints:
                 give(other, name, shown(chain, name))
         copy_foot(chain, other)
         if joints and len(other.joints) == len(chain.joints):
-            for own, source in zip(other.joints, chain.joints, strict=True):
+            for joint, source in zip(other.joints, chain.joints, strict=True):
                 for name, value in settings_of(source):
-                    setattr(own, name, value)
+                    setattr(joint, name, value)
         other.id_data.update_tag()
     return len(others)
 
@@ -60,17 +60,17 @@ def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
     bones = chain_bones(armature, chain.tip, chain.bone_count, name)
     tip = _other_side(armature, chain.tip)
     wanted = [flip_name(bone.name) for bone in bones]
-    found = [bone.name for bone in chain_bones(armature, tip, chain.bone_count, name)]
-    if found != wanted:
+    names = [bone.name for bone in chain_bones(armature, tip, chain.bone_count, name)]
+    if names != wanted:
         raise refusal(
             "Chain '{name}': on the other side its bones are {names}, not {names_2}; name them "
             "by the same rules",
             name=name,
-            names=quoted(found),
+            names=quoted(names),
             names_2=quoted(wanted),
         )
     chains = armature.ik2d.chains
-    other = next((one for one in chains if one.tip == tip and one.bone_count == chain.bone_count), None)
+    other = next((each for each in chains if each.tip == tip and each.bone_count == chain.bone_count), None)
     if other is None:
         other = add_chain(armature, tip, chain.bone_count)
         chain = chain_named(armature, name)  # the list may have moved
@@ -110,7 +110,7 @@ def _mirror_pole(armature: Object, chain: PropertyGroup, other: PropertyGroup) -
         other.pole, other.pole_subtarget = _counterpart(
             armature, chain.pole, chain.pole_subtarget, other.tip, "Pole"
         )
-    bones, others = (chain_bones(armature, one.tip, one.bone_count, one.name) for one in (chain, other))
+    bones, others = (chain_bones(armature, each.tip, each.bone_count, each.name) for each in (chain, other))
     side = pole_side(bones[0], chain.pole_angle) * (-1.0, 1.0, 1.0)
     angle = angle_to_side(others, side)
     if angle is not None:

@@ -41,8 +41,8 @@ def take_slides(chain: PropertyGroup, bones: list[PoseBone]) -> list[str]:
             for joint, bone in zip(joints, bones, strict=True)
         ]
     )
-    own = joints[-1].use_slide and not (len(joints) > 1 and joints[-2].use_slide)
-    ranges, open_ended = slides_of_bones(bones, slide_directions(bones), bases, own)
+    slides_itself = joints[-1].use_slide and not (len(joints) > 1 and joints[-2].use_slide)
+    ranges, open_ended = slides_of_bones(bones, slide_directions(bones), bases, slides_itself)
     for joint in joints:
         if joint.name in ranges:
             joint.slide_min, joint.slide_max = ranges[joint.name]

@@ -88,14 +88,14 @@ def _names(bones: list[PoseBone]) -> list[str]:
 
 def _branch(bone: PoseBone, taken: set[str]) -> list[PoseBone]:
     """Return the bones that join end to end through a bone, without another that joins them or is taken."""
-    found = [bone]
-    while is_joined(found[0].bone) and len(_joined_below(found[0].parent)) == 1:
-        if found[0].parent.name in taken:
+    branch = [bone]
+    while is_joined(branch[0].bone) and len(_joined_below(branch[0].parent)) == 1:
+        if branch[0].parent.name in taken:
             break
-        found.insert(0, found[0].parent)
-    while len(below := _joined_below(found[-1])) == 1 and below[0].name not in taken:
-        found += below
-    return found
+        branch.insert(0, branch[0].parent)
+    while len(below := _joined_below(branch[-1])) == 1 and below[0].name not in taken:
+        branch += below
+    return branch
 
 
 def _joined_below(bone: PoseBone) -> list[PoseBone]:
@@ -112,10 +112,12 @@ def target_candidates(context: Context) -> list[tuple[Object, str]]:
     active = armature.pose.bones[armature.data.bones.active.name]
     line = {active.name, *_names(active.parent_recursive), *_names(active.children_recursive)}
     bones = context.selected_pose_bones or []  # empty or None outside Pose Mode
-    found = [(bone.id_data, bone.name) for bone in bones if bone.id_data != armature or bone.name not in line]
+    candidates = [
+        (bone.id_data, bone.name) for bone in bones if bone.id_data != armature or bone.name not in line
+    ]
     left_out = {armature, *(bone.id_data for bone in bones)}
     left_out |= {ob for chain in armature.ik2d.chains for ob, _ in followed_by(chain, with_ground=False)}
-    return found + [(other, "") for other in context.selected_objects if other not in left_out]
+    return candidates + [(other, "") for other in context.selected_objects if other not in left_out]
 
 
 def choose_target(

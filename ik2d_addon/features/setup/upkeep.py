@@ -113,9 +113,9 @@ def _show_chain_of_bone(rig: bpy.types.Object, bone: str) -> None:
     global _last_active
     if not bone or not rig.is_editable or not rig.is_property_set("ik2d"):
         return
-    found = chains_at(rig, bone)
-    if found and active_chain(rig) not in found:
-        rig.ik2d.active_index = list(rig.ik2d.chains).index(found[0])
+    here = chains_at(rig, bone)
+    if here and active_chain(rig) not in here:
+        rig.ik2d.active_index = list(rig.ik2d.chains).index(here[0])
         _last_active = _Active.of(rig)
 
 

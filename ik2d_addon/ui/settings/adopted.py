@@ -121,7 +121,11 @@ def adopted_with(chain: PropertyGroup) -> list[PropertyGroup]:
     """Return the chains that one Adopt has taken together with a chain; it alone where that is not known."""
     batch = chain.adopted.batch
     chains = chain.id_data.ik2d.chains
-    return [one for one in chains if one.adopted.batch == batch and is_adopted(one)] if batch else [chain]
+    return (
+        [chain_with for chain_with in chains if chain_with.adopted.batch == batch and is_adopted(chain_with)]
+        if batch
+        else [chain]
+    )
 
 
 classes = (IK2D_PG_muted_in, IK2D_PG_taken, IK2D_PG_kept_bone, IK2D_PG_adopted)

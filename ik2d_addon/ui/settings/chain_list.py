@@ -111,7 +111,7 @@ def add_target(armature: Object, tip: str, role: str = "Target", bone_count: int
     It is in the first of the armature's collections that is not linked, else in the scene's. role: what it
     is to the chain, for its name. bone_count: the chain's bones, which tell how large it is drawn.
     """
-    collections = [one for one in armature.users_collection if one.is_editable]
+    collections = [item for item in armature.users_collection if item.is_editable]
     bone = armature.pose.bones[tip]
     target = bpy.data.objects.new(f"{tip} {role}", None)
     (collections or [bpy.context.scene.collection])[0].objects.link(target)
@@ -120,6 +120,6 @@ def add_target(armature: Object, tip: str, role: str = "Target", bone_count: int
     target.show_in_front = True  # flat parts would hide it
     bones = [bone, *bone.parent_recursive][: bone_count or None]
     scale = sum(abs(value) for value in armature.matrix_world.to_scale()) / 3.0
-    length = sum(one.length for one in bones) / len(bones)
+    length = sum(item.length for item in bones) / len(bones)
     target.empty_display_size = max(TARGET_SIZE * length * scale, 1e-6)
     return target

@@ -82,8 +82,8 @@ def joint_shown(chain) -> int:
     """Return the index of the joint whose settings are shown: in Pose Mode the active bone's."""
     armature = chain.id_data
     active = armature.data.bones.active if armature.mode == 'POSE' else None
-    found = chain.joints.find(active.name) if active is not None else -1
-    return int(chain.active_joint) if found < 0 else found
+    place = chain.joints.find(active.name) if active is not None else -1
+    return int(chain.active_joint) if place < 0 else place
 
 
 def show_joint(chain, index: int) -> None:
