@@ -50,8 +50,9 @@ def read(chain: PropertyGroup) -> RigChain | str:
     if isinstance(rig, str):
         return rig
     pole, native = rig.pole and (chain.pole, chain.pole_subtarget), controls_of(chain)
-    if rig.settings.native is not native:
-        rig = rig.solved_by(native=native)
+    path = chain.path_from_id()  # another one after the chain was moved in its list
+    if rig.settings.native is not native or rig.settings.path != path:
+        rig = rig.solved_by(native=native, path=path)
     return replace(rig, armature=armature, target=chain.target, pole=pole)
 
 
