@@ -26,7 +26,7 @@ class _Shown:
         self._object, self._bone = target
 
     def evaluated_get(self, depsgraph: bpy.types.Depsgraph) -> Any:
-        """Return what is read of an evaluated probe."""
+        """Return the probe itself, which shows its object as a depsgraph has evaluated it."""
         self._evaluated = self._object.evaluated_get(depsgraph)
         return self
 

@@ -166,7 +166,7 @@ def _solved(scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples) -> Sol
 def advice_on(
     scene: bpy.types.Scene, solved: Sequence[SolvedChain], frames: Sequence[float]
 ) -> dict[str, str]:
-    """Return what helps chains whose targets are off their planes, in words, by the chains' names."""
+    """Return the cure of each chain whose target is off its plane, in words, by the chains' names."""
     advice = {}
     for chain in solved:
         rig = chain.rig

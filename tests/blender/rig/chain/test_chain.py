@@ -5,20 +5,13 @@ import math
 
 import numpy as np
 import pytest
-from rigs import add_armature, add_chain, add_leg, add_target, set_slide
+from read_legs import EXACT, leg, leg_with_pole, refusal
+from rigs import add_armature, add_chain, add_target, set_slide
 
 from ik2d_addon.core import IK2DError, Plane
 from ik2d_addon.rig.chain.chain import FAR_OFF_PLANE, problem_of, read_chain
 from ik2d_addon.rig.chain.checks.bones import rest_joints
 from ik2d_addon.rig.chain.planes import bend_plane
-
-EXACT = 1e-6  # of two units' length: 32-bit bones
-
-
-def leg(**settings):
-    """Add the leg with a chain and a target that stays; return armature and chain."""
-    armature = add_leg()
-    return armature, add_chain(armature, "shin", add_target({}), **settings)
 
 
 def test_every_setting_reaches_the_chain():
@@ -131,21 +124,6 @@ def test_problem_of_is_the_sentence_that_reading_raises():
 
 
 # --- The pole -------------------------------------------------------------------------------------
-
-
-def leg_with_pole(pole="Pole", **settings):
-    """Add the leg with a chain whose plane is towards a pole; return armature and chain."""
-    armature, chain = leg(plane='POLE', **settings)
-    chain.pole = add_target({}, pole) if pole else None
-    return armature, chain
-
-
-def refusal(armature, chain):
-    """Return the error that reading a chain raises; `problem_of` has the same."""
-    with pytest.raises(IK2DError) as caught:
-        read_chain(armature, chain)
-    assert problem_of(armature, chain) == str(caught.value)
-    return str(caught.value)
 
 
 def test_a_pole_is_followed_after_the_target():
