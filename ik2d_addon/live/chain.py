@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A live chain: its cached reading, and how it follows its target on a frame."""
 
-from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import hypot, inf
 from typing import Any
@@ -10,10 +10,10 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ..core import Status
+from ..core import IK2DError
 from ..core.words import refusal, say
 from ..rig.animation.bone_channels import BoneRotation, values_of
-from ..rig.chain.chain import read_chain
+from ..rig.chain.chain import RigChain, read_chain
 from ..rig.chain.dependencies import Node, acts_now
 from ..rig.chain.fingerprint import rest_fingerprint
 from ..rig.chain.foot.foot import foot_values
@@ -30,19 +30,15 @@ from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.samples import above_hip
 from .frame_state import FrameState, samples_of
 from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
-from .plain.foot import PlainFoot, even_size
+from .plain.foot import PlainFoot
 from .plain.hands import ControlTurn
 from .plain.solve import Plain
 from .refusals import acts_at_times, is_keyed, refuse_driven, refuse_native
-from .rig_state import RigState
-from .shown import SAME, Foreseen, are_same, is_shown_in_window, shown_axes, shown_place
+from .rig_state import RigState, shortest_way, turns_shortest
+from .shown import is_shown_in_window, shown_axes, shown_place
 from .status import MEMORY, NATIVE, LiveOutcome, shown_reach
 from .writing import (
-    BoneWriter,
-    HandWriter,
-    Shown,
     Turn,
-    Written,
     write,
     write_hands,
     write_lengths,
@@ -78,8 +74,9 @@ class LiveChain:
         self._straight: Plain | None = None  # of a straight chain, in its own plane
         above = rig.pose_bones[0].parent
         self.above: str = above.name if above else ""
-        self.missed_ahead = 0  # how often it was elsewhere than it was posed ahead
-        self._foreseen: Foreseen | None = None  # on the frame that it was posed ahead for
+        self.is_as_baked = False  # whether a frame shows it as a bake of the scene's range keys it
+        self._is_kept = False  # whether the frame shows a pose that was kept
+        self.followed_on: tuple[int, float] | None = None  # a scene's session UID, and its frame
         self._control = None if rig.hands is None else ControlTurn(rig.hands)
         self._plain_foot = None if rig.foot is None else PlainFoot(rig.foot)
         self._held: RigState | None = None
@@ -104,101 +101,48 @@ class LiveChain:
             held = self._read(frame, None)
         elif not held.faces(frame.target):
             held = self._read(frame, held)
+        self._is_kept = self.is_as_baked = False
         turns = held.turns(frame)
         if self.rig.hands is not None:
             self._hands = held.hands_turned(frame, turns)
         self.outcome, self._frame = held.outcome, frame
+        self.followed_on = scene.session_uid, scene.frame_current_final
         return turns
 
     @property
-    def is_light(self) -> bool:
-        """Whether the chain can be posed by plain numbers alone, and nothing but its bones' rotations."""
-        held = self._held
-        return held is not None and held.is_light and not self._controls
+    def is_foreseeable(self) -> bool:
+        """Whether frames to come may be solved ahead, by the bake's own stages."""
+        rig, held = self.rig, self._held
+        if held is None or self._controls:
+            return False
+        return held.keeps_its_plane and not (rig.foot is not None and rig.foot.has_surface)
 
     @property
-    def writers(self) -> list[BoneWriter | HandWriter]:
-        """The writers of a light chain, root to tip, and of its hands."""
-        held = self._held
-        if held is None:
-            return []
-        hands = held.plain_hands.writers if held.plain_hands is not None else []
-        return [*(writer for writer in held.writers if writer), *hands]
+    def foreseeable(self) -> RigChain:
+        """The chain as frames to come are solved."""
+        return shortest_way(self.rig) if turns_shortest(self.rig) else self.rig
 
-    def holds_hands(self, bones: Shown) -> bool:
-        """Return whether hands among the armature's pose bones have the settings that `writers` are for."""
-        return self._held is not None and self._held.holds_hands(bones)
+    @property
+    def goes_on(self) -> bool:
+        """Whether a bake goes on from the frame before, which one frame by itself does not know."""
+        return self.rig.goes_on or self.rig.settings.tip_angle is not None
 
-    def foreseen(self, scene: int, settings: Any, to_come: Foreseen) -> list[Written] | None:
-        """Return a light chain's turns (n,) and its hands' channels for a frame to come.
+    def kept_in(self, frame: tuple[int, float], as_baked: bool) -> None:
+        """Note that a scene, by its session UID, shows the chain as it was kept for a frame.
 
-        None where that is not enough. scene: its session UID. settings: those at the chain's index.
+        as_baked: whether that is the pose that a bake of the scene's range keys.
         """
-        held = self._held
-        if held is None or self._owner != scene or settings.name != self.name:
-            return None
-        bend, world, base = self.rig.settings.side * bend_of(settings), to_come.world, to_come.base
-        if not held.is_plain(bend, settings.influence) or not held.settle(world, base):
-            return None
-        goal, foot = to_come.places[0], None
-        turned = None if self._control is None else self._control(world, to_come.aim)
-        if self._plain_foot is not None and turned is not None:
-            size = even_size(base, held.scales)
-            if size is None:
-                return None
-            ground = to_come.places[-1].z if self.rig.foot and self.rig.foot.ground else None
-            if ground is not None and to_come.foot_values.use_ground and ground > held.root_height:
-                return None
-            foot = self._plain_foot.pose(goal, turned, world, size, to_come.foot_values, ground)
-            goal = foot.goal
-        if not held.faces(goal):
-            return None
-        pole = to_come.places[1] if self.rig.pole is not None else None
-        turns = held.plain_turns(goal, pole, bend, settings.softness)
-        if turns is None:
-            return None
-        written: list[Written] = [*turns]
-        if turned is not None:
-            channels = held.channels_ahead(turns, base, [turned] if foot is None else foot.turns)
-            if channels is None:
-                return None
-            written += channels
-        to_come.goal = goal
-        self._foreseen, self.outcome = to_come, held.outcome
-        self._poses_in[scene] = written
-        return written
+        self._owner, self.outcome, self._is_kept, self.followed_on = frame[0], None, True, None
+        self.is_as_baked = as_baked
 
-    def is_shown_as_foreseen(self, world: Matrix, bones: Shown, depsgraph: bpy.types.Depsgraph) -> bool:
-        """Return whether a depsgraph shows target, pole and tip where the last `foreseen` had them.
-
-        world, bones: the armature's matrix and bones as it is shown.
-        """
-        held, outcome, rig, then = self._held, self.outcome, self.rig, self._foreseen
-        if held is None or outcome is None or then is None:
-            return False
-        reach, fine = held.reach, 0.0
-        for node, foreseen in zip(self.followed, then.places, strict=True):
-            place = shown_place(*node, depsgraph)
-            fine = max(fine, SAME * place.length)
-            if not (place - foreseen).length <= SAME * reach + fine:
-                return False
-        if then.has_animated_foot and not self._shows_foot(then.foot_values, depsgraph):
-            return False
-        if then.aim is not None and not are_same(then.aim, shown_axes(rig.target, rig.subtarget, depsgraph)):
-            return False
-        goal = held.goal if rig.settings.aims else then.goal
-        if goal is None:
-            return False
-        off = (world @ bones[rig.bones[-1]].tail - goal).length
-        # Where limits or the reach stop the chain, its tip is not aimed at again.
-        near = SAME if outcome.status == Status.REACHED else _MISSED
-        return abs(off - hypot(*outcome.lengths())) <= near * reach + fine
-
-    def _shows_foot(self, values: Sequence[float], depsgraph: bpy.types.Depsgraph) -> bool:
-        """Return whether a depsgraph shows the foot with such values."""
-        settings = self.armature.evaluated_get(depsgraph).ik2d.chains[self.index]
-        pairs = zip(values, foot_values(settings.foot), strict=True)
-        return all(abs(one - other) <= SAME for one, other in pairs)
+    def outcome_in(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> LiveOutcome | None:
+        """Return the outcome of the frame that a depsgraph shows; of one that was kept it is solved now."""
+        if self.outcome is None and self._is_kept:
+            as_baked = self.is_as_baked
+            with suppress(IK2DError):
+                self.follow(scene, depsgraph)
+            self._frame, self.is_as_baked = None, as_baked
+        return self.outcome
 
     def _read(self, frame: FrameState, before: RigState | None) -> RigState:
         """Read the state of the bones. before: as RigState has it."""

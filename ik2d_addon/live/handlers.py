@@ -13,11 +13,14 @@ from ..rig.chain.readable import in_words
 from ..rig.chain.renames import chain_named
 from ..rig.scene import live_pause
 from ..rig.scene.bone_constraints import is_joint_limit, sentences
-from .ahead import Ahead
 from .chain import LiveChain
+from .kept.cache import Kept, frame_of
 from .limits import acting
 from .registry import RIGS, live_settings
 from .turns import LiveTurn
+
+# Seconds between two turns in idle time.
+_IDLE = 0.02
 
 
 def follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *, frame_changed: bool) -> None:
@@ -25,31 +28,46 @@ def follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *, frame_chan
     if live_pause.pauses:
         live_pause.skipped = True
         return
-    shown: set[LiveChain] = set()
-    if frame_changed and RIGS.ahead is not None:
-        shown = _shown_ahead(RIGS.ahead, depsgraph)
+    shown = _shown_as_kept(scene, depsgraph) if frame_changed else set()
     for _ in range(2):  # again where some must be read again
         if not RIGS.settle():
             return
         if _follow_all(scene, depsgraph, frame_changed, shown):
             break
         shown = set()
-    if frame_changed and RIGS.ahead is None and not RIGS.is_marked:
-        RIGS.ahead = Ahead(RIGS.rounds[0], scene, depsgraph)
+    if frame_changed and not RIGS.is_marked:
+        _keep(scene, depsgraph, shown)
 
 
-def _shown_ahead(ahead: Ahead, depsgraph: bpy.types.Depsgraph) -> set[LiveChain]:
-    """Return the chains that a depsgraph shows as they were posed ahead; read all anew if some are not."""
+def _shown_as_kept(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> set[LiveChain]:
+    """Return the chains that a depsgraph shows as they were kept."""
+    if RIGS.kept is None:
+        return set()
     try:
-        chains, whole = ahead.shown(depsgraph)
+        chains = RIGS.kept.shown(scene, depsgraph)
     except (ReferenceError, LookupError, AttributeError):  # something of them is gone
-        chains, whole = set(), False
-    if not whole:
-        RIGS.ahead = None
+        chains, RIGS.kept = set(), None
     if RIGS.problems:
         for chain in chains:
             RIGS.problems.pop(chain.key, None)
     return chains
+
+
+def _keep(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, shown: set[LiveChain]) -> None:
+    """Keep the frame that is shown. shown: the chains that were kept already."""
+    RIGS.frames += 1
+    if RIGS.kept is None and RIGS.frames > 1:  # frames follow one another, without edits in between
+        RIGS.kept = Kept(RIGS.rounds)
+    if RIGS.kept is not None and len(shown) < len(RIGS.chains):
+        frame = frame_of(scene)
+        followed = {
+            chain
+            for key, chain in RIGS.chains.items()
+            if chain.followed_on == frame and key not in RIGS.problems
+        }
+        RIGS.kept.note(scene, depsgraph, followed)
+    if RIGS.kept is not None and not bpy.app.background and not bpy.app.timers.is_registered(_fill):
+        bpy.app.timers.register(_fill, first_interval=_IDLE)
 
 
 def _follow_all(
@@ -143,16 +161,29 @@ def _turn_off(chain: LiveChain, scene: bpy.types.Scene, error: Exception) -> Non
 
 @persistent
 def _frame_changes(scene, _depsgraph=None) -> None:
-    if RIGS.ahead is None or live_pause.pauses:
+    if RIGS.kept is None or live_pause.pauses:
         return
     with LiveTurn() as is_ours:
-        if not is_ours or RIGS.ahead is None:
+        if not is_ours or RIGS.kept is None:
             return
         try:
-            if not RIGS.ahead.pose(scene):
-                RIGS.ahead = None
+            RIGS.kept.pose(scene)
         except Exception:  # after the evaluation it comes again, where it is said
-            RIGS.ahead = None
+            RIGS.kept = None
+
+
+def _fill() -> float | None:
+    """Solve frames to come in idle time; return when to go on, in seconds, or None at the end."""
+    if live_pause.pauses:
+        return _IDLE
+    with LiveTurn() as is_ours:
+        try:
+            if not is_ours or RIGS.kept is None or RIGS.is_marked:
+                return None
+            return _IDLE if RIGS.kept.fill(bpy.context.scene) else None
+        except (ReferenceError, LookupError, AttributeError):  # something of them is gone
+            RIGS.kept = None
+            return None
 
 
 @persistent
@@ -164,8 +195,11 @@ def _frame_changed(scene, depsgraph=None) -> None:
             return
         if depsgraph.id_type_updated('COLLECTION'):  # objects came or went, or are shown elsewhere
             RIGS.mark_collections()
-        elif RIGS.rounds and depsgraph.id_type_updated('ARMATURE') and RIGS.rest_changed():
-            RIGS.mark()
+        elif RIGS.rounds and depsgraph.id_type_updated('ARMATURE'):
+            if RIGS.rest_changed():
+                RIGS.mark()
+            elif RIGS.kept is not None:
+                RIGS.kept.forget_edited(depsgraph)
         follow(scene, depsgraph, frame_changed=True)
         tell_windows()
 
@@ -183,6 +217,8 @@ def _updated(scene, depsgraph=None) -> None:
             known = RIGS.known
             if any(update.id.original in known for update in depsgraph.updates):
                 RIGS.mark()
+            elif depsgraph.id_type_updated('ACTION'):
+                RIGS.kept = None
         follow(scene, depsgraph, frame_changed=False)
         tell_windows()
 
@@ -239,6 +275,8 @@ def unregister() -> None:
     """Remove them."""
     for name, function in _HANDLERS.items():
         getattr(bpy.app.handlers, name).remove(function)
+    if bpy.app.timers.is_registered(_fill):
+        bpy.app.timers.unregister(_fill)
     live_pause.ended.remove(_pause_ended)
     followed.remove(_list_followed)
     RIGS.drop()

@@ -4,10 +4,11 @@
 import bpy
 from mathutils import Matrix, Vector
 
+from ..core.solution import drained
 from ..core.words import noted, refusal
-from ..rig.animation.versions import existing_fcurves, plays
+from ..rig.animation.times import evaluated_times
 from ..rig.chain.dependencies import Node
-from ..rig.scene.at_time import Animated, local_matrix
+from ..rig.scene.by_curves import placed
 
 
 def is_unseen(target: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
@@ -67,9 +68,7 @@ def turn_by_curves(target: bpy.types.Object, scene: bpy.types.Scene) -> Matrix:
 
 
 def _matrix_by_curves(target: bpy.types.Object, scene: bpy.types.Scene) -> Matrix:
-    curves: list[bpy.types.FCurve] = list(existing_fcurves(target))
-    animated: Animated = {}
-    for number, curve in enumerate(curves):
-        if plays(target, curve) and not curve.is_empty:
-            animated.setdefault(curve.data_path, []).append((curve.array_index, number))
-    return local_matrix(target, animated)(curves, scene.frame_current_final)
+    placements = drained(placed(target, [], [(target, "")], evaluated_times(scene, [scene.frame_float])))
+    if placements is None:
+        raise refusal("'{target}' has keys too great for Blender's numbers", target=target.name)
+    return Matrix(placements.targets[0].matrices.reshape(-1, 4, 4)[0].tolist())

@@ -22,8 +22,8 @@ from ..rig.chain.renames import bones_of, why_linked
 from ..rig.pose.swings import NEAR
 from ..rig.scene.bone_constraints import state_of_controls
 from ..rig.scene.rounding import reached_within
-from .ahead import Ahead
 from .chain import LiveChain
+from .kept.cache import Kept
 from .shown import shown_place
 from .status import AIMED, MOVED_ELSE, ON_TARGET, Look, shown_reach
 
@@ -47,7 +47,8 @@ class Rigs:
         self.known: set[bpy.types.ID] = set()  # the armatures, their data, and their targets
         self._apart: dict[Key, str] = {}  # why chains cannot be live beside others
         self._fingerprints: dict[Key, tuple[Any, ...]] = {}
-        self.ahead: Ahead | None = None
+        self.kept: Kept | None = None
+        self.frames = 0  # that were shown since anything was edited
         self._current = False
 
     @property
@@ -57,7 +58,7 @@ class Rigs:
 
     def mark(self) -> None:
         """Check all live chains before the next frame: something may have changed."""
-        self._current, self.ahead = False, None
+        self._current, self.kept, self.frames = False, None, 0
 
     def mark_collections(self) -> None:
         """Check them after objects came or went, or collections were enabled or disabled."""
@@ -81,8 +82,6 @@ class Rigs:
         if self._current:
             return bool(self.rounds)
         self._current = True
-        for chain in self.chains.values():
-            chain.missed_ahead = 0
         chains: dict[Key, LiveChain] = {}
         fingerprints: dict[Key, tuple[Any, ...]] = {}
         self.known = set()
@@ -91,7 +90,8 @@ class Rigs:
             self.known |= {armature, armature.data}
             try:
                 key = key_of(settings)
-                self.known.update(node for node in (settings.target, settings.pole) if node is not None)
+                followed = (settings.target, settings.pole, settings.foot.ground)
+                self.known.update(node for node in followed if node is not None)
                 bones = bones_of(armature.data, settings.tip, settings.bone_count)
                 controls = state_of_controls(armature, bones) if armature.pose else []
                 fingerprints[key] = (index, fingerprint(armature, settings), controls)
@@ -213,7 +213,8 @@ def _judged(settings: bpy.types.PropertyGroup) -> tuple[bool, str]:
     if look.reached:
         return True, _reached(look, chain)
     off = off_words(look.distance, Units.of(bpy.context.scene))
-    outcome = chain.outcome if chain is not None else None
+    layer = bpy.context.view_layer
+    outcome = chain.outcome_in(bpy.context.scene, layer.depsgraph) if chain is not None else None
     if outcome is not None and outcome.on_purpose == FK:
         return False, say(FK)
     if chain is None or outcome is None:  # nothing has moved since it became live

@@ -161,17 +161,9 @@ class RigState:
         return self.plain is not None and influence == 1.0 and abs(bend) == 1.0
 
     @property
-    def is_light(self) -> bool:
-        """Whether plain numbers pose the chain, by nothing but all channels of its bones' rotations."""
-        only_turns = not self._changes_lengths and (self.rig.hands is None or self.plain_hands is not None)
-        free = all(writer is not None and writer.all_unlocked for writer in self.writers)
-        return isinstance(self.plain, PlainSolver) and only_turns and free
-
-    @property
-    def reach(self) -> float:
-        """The length of a light chain's bones in the world, by its scale in the plane."""
-        assert isinstance(self.plain, PlainSolver)
-        return self.outside((self.plain.bones.outer, 0.0))[0]
+    def keeps_its_plane(self) -> bool:
+        """Whether the plane is the same for all targets, or follows them by a rule."""
+        return self._faces is None
 
     def plain_turns(
         self, target: Sequence[float], pole: Sequence[float] | None, bend: float, softness: float
@@ -225,12 +217,6 @@ class RigState:
             (length,) = self.plain.bones.lengths
             x, y = x * length / size, y * length / size
         return x, y, height
-
-    @property
-    def root_height(self) -> float:
-        """The height in the world of the root of a settled chain."""
-        x, y, z = self._origin
-        return moved(self.space.to_world, x, y, z)[2]
 
     @property
     def goal(self) -> Vector | None:
@@ -298,16 +284,6 @@ class RigState:
             rotations[0] = np.array([Quaternion(first).to_matrix()], np.float64)
         samples = samples_of(rig, frame)
         return hands_held(rig, samples, rotations, others, self._factors, self._locations).rotations
-
-    def channels_ahead(
-        self, turns: list[Turn], base: Matrix | None, turned: list[Matrix]
-    ) -> list[list[float]] | None:
-        """Return the channels of a light chain's hands on a frame to come; None where these are not enough.
-
-        base: the pose matrix of the bone above the chain. turned: as FrameState.control_turns.
-        """
-        assert self.plain_hands is not None
-        return self.plain_hands.channels(turns, self.scales, base, turned)
 
     @property
     def scales(self) -> list[Vector]:

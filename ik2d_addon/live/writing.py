@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writing the turns of one frame to the bones' rotation channels, only where these show others."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from math import atan2, isfinite, pi, sqrt
 from typing import TypeAlias
 
 import bpy
-import numpy as np
 from mathutils import Euler, Quaternion, Vector
-from numpy.typing import NDArray
 
 from ..core.swing.plain import Quaternion as Whole
 from ..core.swing.plain import quaternion_about
@@ -30,7 +28,6 @@ Shown: TypeAlias = bpy.types.bpy_prop_collection  # evaluated pose bones
 # A turn about a bone's own axis, in radians, or all of its rotation: of the first bone of a chain whose plane
 # follows its target.
 Turn: TypeAlias = float | Whole
-Written: TypeAlias = Turn | list[float]  # of a hand the numbers of its channels
 
 # A quaternion's vector that is shorter than this has no direction.
 _NO_AXIS = 1e-9
@@ -56,9 +53,8 @@ class BoneWriter:
             return Quaternion(values)
         return Vector(values) if self.mode == 'AXIS_ANGLE' else Euler(values, self.mode)
 
-    def values(self, turn: Written, shown: Sequence[float]) -> Sequence[float]:
+    def values(self, turn: Turn, shown: Sequence[float]) -> Sequence[float]:
         """Return the numbers of these channels: nearest to rest, or of a whole rotation to those shown."""
-        assert not isinstance(turn, list)
         if isinstance(turn, tuple):
             return self._whole(turn, shown)
         if self.mode == 'QUATERNION':
@@ -94,19 +90,6 @@ class BoneWriter:
         return angle + 2.0 * pi * round((before - angle) / (2.0 * pi)), a, b, c
 
 
-class HandWriter:
-    """Rotation channels of a hand, whose numbers are given."""
-
-    def __init__(self, bone: bpy.types.PoseBone) -> None:
-        self.name = bone.name
-        self.property = rotation_property(bone.rotation_mode)
-
-    def values(self, turn: Written, _shown: Sequence[float]) -> Sequence[float]:
-        """Return the numbers as they are."""
-        assert isinstance(turn, list)
-        return turn
-
-
 def writers_of(rig: RigChain) -> list[BoneWriter | None]:
     """Return the writers of the bones' turns, root to tip; None for a bone that locks hold."""
     joints = zip(rig.pose_bones, rig.joints.axes, rig.joints.fixed, strict=True)
@@ -140,64 +123,6 @@ def write(
             setattr(bones[writer.name], writer.property, wanted)
             changed = True
     return changed
-
-
-class PoseWriter:
-    """Rotation channels of chains of one armature, written in one call for each property."""
-
-    def __init__(
-        self, armature: bpy.types.Object, chains: Sequence[Sequence[BoneWriter | HandWriter]]
-    ) -> None:
-        """Keep where the values of the chains' bones are among those of all of the armature's bones."""
-        self._armature, self._chains = armature, chains
-        rows = {bone.name: row for row, bone in enumerate(armature.pose.bones)}
-        self._buffers: dict[str, NDArray[np.float32]] = {}
-        self._places: list[list[range]] = []
-        for writers in chains:
-            self._places.append([])
-            for writer in writers:
-                width = 3 if writer.property == "rotation_euler" else 4
-                self._buffers.setdefault(writer.property, np.empty(width * len(rows), np.float32))
-                first = width * rows[writer.name]
-                self._places[-1].append(range(first, first + width))
-        self._size = len(rows)
-        self._whole = self._gathered(range(len(chains)))
-
-    def _gathered(self, chains: Iterable[int]) -> dict[str, NDArray[np.intp]]:
-        """Return the places of the chains' values, by property."""
-        found: dict[str, list[int]] = {name: [] for name in self._buffers}
-        for number in chains:
-            for writer, places in zip(self._chains[number], self._places[number], strict=True):
-                found[writer.property] += places
-        return {name: np.array(places, np.intp) for name, places in found.items()}
-
-    def write(self, turns: Mapping[int, Sequence[Written]]) -> None:
-        """Write turns of some of the chains, by their numbers, where the pose is another."""
-        bones = self._armature.pose.bones
-        if not turns or len(bones) != self._size:
-            return
-        values: dict[str, list[float]] = {name: [] for name in self._buffers}
-        for name, buffer in self._buffers.items():
-            bones.foreach_get(name, buffer)
-        for number, its_turns in turns.items():
-            for writer, place, turn in zip(
-                self._chains[number], self._places[number], its_turns, strict=True
-            ):
-                shown: list[float] = []
-                if isinstance(turn, tuple):
-                    shown = self._buffers[writer.property][place.start : place.stop].tolist()
-                values[writer.property] += writer.values(turn, shown)
-        places = self._whole if len(turns) == len(self._chains) else self._gathered(turns)
-        changed = False
-        for name, buffer in self._buffers.items():
-            wanted = np.array(values[name], np.float32)
-            if buffer[places[name]].tobytes() != wanted.tobytes():
-                buffer[places[name]] = wanted
-                bones.foreach_set(name, buffer)
-                changed = True
-        if changed:
-            # The bones follow their object. A tag of its data would read as an edit of the rest pose.
-            self._armature.update_tag(refresh={'OBJECT'})
 
 
 def write_hands(rig: RigChain, shown: Shown, rotations: Sequence[BoneRotation]) -> bool:

@@ -24,6 +24,7 @@ from test_live import (
 from ik2d_addon.bake import bake
 from ik2d_addon.core import Status
 from ik2d_addon.live import registry, rig_state
+from ik2d_addon.live.kept.cache import Kept
 from ik2d_addon.live.registry import RIGS
 
 
@@ -38,6 +39,12 @@ def bound(chain) -> None:
     for joint in chain.joints:
         joint.use_limit, joint.limit_min, joint.limit_max = True, radians(-12), radians(14)
     chain.joints[0].limit_min, chain.joints[0].limit_max = radians(-120), radians(120)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_kept(monkeypatch) -> None:
+    """Have each frame followed by itself."""
+    monkeypatch.setattr(Kept, "pose", lambda *_: None)
 
 
 def limited_and_soft(chain) -> None:

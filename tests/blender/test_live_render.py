@@ -57,15 +57,19 @@ def picture(path, animation: bool = False) -> np.ndarray:
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ['BLENDER_WORKBENCH', 'CYCLES'])
 @pytest.mark.parametrize("hidden", [False, True])
-def test_a_live_chain_renders_as_a_baked_one(tmp_path, engine, hidden):
+@pytest.mark.parametrize("blurred", [False, True])
+@pytest.mark.parametrize("played", [False, True])
+def test_a_live_chain_renders_as_a_baked_one(tmp_path, engine, hidden, blurred, played):
     armature, target = skinned_leg()
     scene = bpy.context.scene
-    scene.render.engine = engine
+    scene.render.engine, scene.render.use_motion_blur = engine, blurred
     if engine == 'CYCLES':
         if not hasattr(scene, "cycles"):
             pytest.skip("this Blender has no Cycles")
         scene.cycles.samples, scene.cycles.device, scene.cycles.seed = 1, 'CPU', 0
     target.hide_render = hidden
+    for frame in (*range(1, 30), *range(1, 30)) if played else ():  # so that all frames are kept
+        scene.frame_set(frame)
     scene.frame_set(1)
     elsewhere = picture(tmp_path / "still")
     live = picture(tmp_path / "live", animation=True)

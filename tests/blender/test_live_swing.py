@@ -233,17 +233,17 @@ def followed(monkeypatch) -> list:
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("count", [1, 2, 4])
-def test_blender_evaluates_a_frame_once_where_f_curves_move_target_and_pole(count, rule, followed):
+def test_frames_where_f_curves_move_target_and_pole_are_kept(count, rule, followed):
     limb, chain = moving(540 + count, rule, count)
     chain.live = True
-    bpy.context.scene.frame_set(1)
-    bpy.context.scene.frame_set(2)
+    for frame in (*range(1, 13), *range(1, 13)):
+        bpy.context.scene.frame_set(frame)
     followed.clear()
     shown = joints_on(limb, FRAMES)
     assert followed == [] and not RIGS.problems and not RIGS.failures
     afterwards = []
     for frame in FRAMES:
-        RIGS.ahead = None
+        RIGS.mark()
         afterwards.append(joints_on(limb, [frame])[0])
     assert len(followed) >= len(FRAMES)
     assert np.abs(shown - afterwards).max() <= 3.0 * SAME
@@ -252,7 +252,7 @@ def test_blender_evaluates_a_frame_once_where_f_curves_move_target_and_pole(coun
 def test_a_pole_that_is_edited_counts_on_the_very_next_frame():
     limb, chain = moving(550, 'POLE', 2)
     chain.live = True
-    for frame in (1, 2, 3):
+    for frame in (*range(1, 13), *range(1, 13)):
         bpy.context.scene.frame_set(frame)
     for edit in ("animation_data_clear", "parent"):
         if edit == "parent":

@@ -14,7 +14,7 @@ from mathutils import Euler, Matrix, Quaternion, Vector
 from ...rig.animation.bone_channels import BoneRotation, rotation_property
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import Hands
-from ..writing import HandWriter, Shown, Turn
+from ..writing import Shown, Turn
 
 # Rest matrices are up to 2.4e-5 off rotations: each round leaves that part of what was missing.
 _ROUNDS = 2
@@ -44,25 +44,10 @@ class PlainHands:
             for hand in self.hands
         )
 
-    @property
-    def writers(self) -> list[HandWriter]:
-        """The writers of their channels."""
-        return [HandWriter(hand.bone) for hand in self.hands]
-
     def rotations(
         self, turns: Sequence[Turn], scales: Sequence[Vector], base: Matrix | None, turned: Sequence[Matrix]
     ) -> list[BoneRotation] | None:
-        """Return the hands' rotations for turns (n,) of the bones: see `channels`."""
-        channels = self.channels(turns, scales, base, turned)
-        return channels and [
-            BoneRotation(hand.name, rotation_property(hand.mode), np.array([values], np.float64))
-            for hand, values in zip(self.hands, channels, strict=True)
-        ]
-
-    def channels(
-        self, turns: Sequence[Turn], scales: Sequence[Vector], base: Matrix | None, turned: Sequence[Matrix]
-    ) -> list[list[float]] | None:
-        """Return the hands' rotation channels for turns (n,) of the bones; None under an uneven scale.
+        """Return the hands' rotations for turns (n,) of the bones; None under an uneven scale.
 
         scales: of the bones. base: the pose matrix of the bone above them. turned: the rotation from rest of
         each part of what the hands follow, in the armature's pose space.
@@ -76,21 +61,22 @@ class PlainHands:
         lengths = [column.length for column in held.col]
         if not max(lengths) <= (1.0 + _UNEVEN) * min(lengths):
             return None
-        channels, posed = [], {}
+        rotations, posed = [], {}
         for hand in self.hands:
             before = posed.get(hand.above, held) @ hand.beyond
             local = hand.local(before, turned[hand.part])
             if hand.name in self._bears:
                 posed[hand.name] = before @ local
-            channels.append([*_channels(hand.mode, local)])
-        return channels
+            values = np.array([_channels(hand.mode, local)], np.float64)
+            rotations.append(BoneRotation(hand.name, rotation_property(hand.mode), values))
+        return rotations
 
 
 class _PlainHand:
     """One hand."""
 
     def __init__(self, bone: bpy.types.PoseBone, kind: int) -> None:
-        self.bone, self.name, self.above, self.part = bone, bone.name, bone.parent.name, kind
+        self.name, self.above, self.part = bone.name, bone.parent.name, kind
         self.mode: str = bone.rotation_mode
         self.beyond = _beyond_parent(bone)
         self.rest = axes_of(bone.bone.matrix_local.to_3x3())

@@ -71,9 +71,12 @@ def own_turns(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> 
         return OwnTurns(_values(scene, rig, times, by_hand), before)
 
 
-def own_turns_now(scene: bpy.types.Scene, rig: RigChain) -> OwnTurns:
-    """Return the hands' own rotations on the current frame, without a copy. Errors as in `own_curves`."""
-    return OwnTurns(_values(scene, rig, [scene.frame_float], own_curves(rig)), {})
+def own_turns_now(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float] | None = None) -> OwnTurns:
+    """Return the hands' own rotations at some frames, without a copy. Errors as in `own_curves`.
+
+    times: None for the current frame.
+    """
+    return OwnTurns(_values(scene, rig, times or [scene.frame_float], own_curves(rig)), {})
 
 
 def own_curves(rig: RigChain) -> Curves:

@@ -144,17 +144,36 @@ def _sampling(
     checked: bool,
 ) -> Sampling:
     """Return the chains' samples in a record, in the order of the rows; those of the times are checked."""
-    numbers = {target: k for k, target in enumerate(_targets(chains))}
+    samples = [one.at(rows) for one in _samples(chains, record, _targets(chains), times)]
+    if checked:
+        _refuse(chains, [one.at(slice(len(times))) for one in samples], times)
+    return Sampling(samples, full_scene, record.stepped)
+
+
+def sampled(
+    chains: Sequence[RigChain], record: Record, targets: Sequence[Target], times: Sequence[float]
+) -> list[ChainSamples]:
+    """Return the chains' samples in a record of times; targets: those of the record. Errors as above."""
+    samples = _samples(chains, record, targets, times)
+    _refuse(chains, samples, times)
+    return samples
+
+
+def _samples(
+    chains: Sequence[RigChain], record: Record, targets: Sequence[Target], times: Sequence[float]
+) -> list[ChainSamples]:
+    numbers = {target: k for k, target in enumerate(targets)}
     record = replace(record, world=thinned(record.world))
     span = min(times, default=0.0), max(times, default=0.0)
-    samples = [
-        samples_of(chain, record, numbers, values, is_carried(chain, *span), surfaces).at(rows)
+    return [
+        samples_of(chain, record, numbers, values, is_carried(chain, *span), surfaces)
         for chain, values, surfaces in zip(chains, record.settings, record.surfaces, strict=True)
     ]
-    if checked:
-        for chain, values in zip(chains, samples, strict=True):
-            refuse_unsolvable(chain, values.at(slice(len(times))), times)
-    return Sampling(samples, full_scene, record.stepped)
+
+
+def _refuse(chains: Sequence[RigChain], samples: Sequence[ChainSamples], times: Sequence[float]) -> None:
+    for chain, values in zip(chains, samples, strict=True):
+        refuse_unsolvable(chain, values, times)
 
 
 class Sampler:

@@ -119,6 +119,13 @@ def _note(rig: RigChain, posed: Sequence[BoneRotation]) -> None:
                 bone.scale[ALONG] = joint.scale_base
 
 
+def note_posed_scales(rig: RigChain) -> None:
+    """Store the scales that a chain's bones were posed with."""
+    for joint, bone in _joints(rig):
+        if joint.is_scaled:
+            joint.scale_posed = bone.scale[ALONG]
+
+
 def _take_keys_away(armature: bpy.types.Object, curve: bpy.types.FCurve) -> None:
     """Remove a bake's keys from an F-Curve, and give back those that they replaced."""
     channel = (curve.data_path, curve.array_index)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The kept frames of all live chains: filled where frames follow one another, dropped by an edit."""
+
+from collections.abc import Sequence
+from time import perf_counter
+
+import bpy
+
+from ...core import IK2DError
+from ...core.solution import Steps, drained
+from ...rig.animation.times import evaluated_times
+from ..chain import LiveChain
+from .blocks import solved_rows
+from .poses import KeptPoses
+from .rows import BLOCK, Frame
+
+# Bytes of memory for all kept frames, and frames of the longest block that is solved at once.
+MOST = 64 << 20
+_LONGEST = 4 * BLOCK
+# Frames further apart than this do not follow one another.
+_NEXT = 16.0
+# Seconds of a turn in idle time.
+_TURN = 0.008
+
+
+class Kept:
+    """The frames of all live chains that are kept, by armature."""
+
+    def __init__(self, rounds: Sequence[Sequence[LiveChain]]) -> None:
+        """Take all live chains, in rounds: each after the chains that it hangs on."""
+        by_armature: dict[bpy.types.Object, list[LiveChain]] = {}
+        for ready in rounds:
+            for chain in ready:
+                by_armature.setdefault(chain.armature, []).append(chain)
+        most = MOST // max(1, len(by_armature))
+        every = [KeptPoses(ob, chains, most) for ob, chains in by_armature.items()]
+        self._poses = {poses.armature: poses for poses in every if not poses.are_keyed}
+        self._all = len(self._poses) == len(by_armature)
+        self._depend = len(rounds) > 1
+        # Those whose frames are solved ahead, and how many frames the next block has.
+        self._lengths = {
+            poses: BLOCK
+            for poses in self._poses.values()
+            if not self._depend and all(chain.is_foreseeable for chain in poses.chains)
+        }
+        self._before: Frame | None = None  # the frame before
+        self._written: list[KeptPoses] = []
+        self._noted: tuple[Frame, str] | None = None  # a frame that was followed, and its view layer
+        self._filling: Steps[None] | None = None  # in idle time
+
+    def pose(self, scene: bpy.types.Scene) -> None:
+        """Pose the chains that are kept for the frame that a scene goes to."""
+        frame, before = frame_of(scene), self._before
+        if self._noted is not None:
+            self._remember(scene)
+        self._written, self._before = [], frame
+        poses = [each for each in self._poses.values() if each.is_useful]
+        if before is not None and before[0] == frame[0] and 0.0 < abs(frame[1] - before[1]) <= _NEXT:
+            for each in poses:
+                # What goes on from frame to frame takes longer, and has idle time where there is any.
+                if each not in self._lengths or each.goes_on and not bpy.app.background:
+                    continue
+                if frame not in each or not each.is_as_baked(frame):
+                    times = self._next(scene, each, -1 if frame[1] < before[1] else 1)
+                    drained(self._solve(scene, each, times))
+        if self._depend and not (self._all and all(frame in each for each in self._poses.values())):
+            return
+        for each in poses:
+            each.write(frame)
+            self._written.append(each)
+
+    def shown(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> set[LiveChain]:
+        """Return the chains that a depsgraph shows as they were kept."""
+        chains: set[LiveChain] = set()
+        frame = frame_of(scene)
+        for poses in self._written:
+            if poses.is_shown(depsgraph):
+                as_baked = poses.is_as_baked(frame)
+                for chain in poses.chains:
+                    chain.kept_in(frame, as_baked)
+                chains.update(poses.chains)
+        self._written = []
+        return chains
+
+    def forget_edited(self, depsgraph: bpy.types.Depsgraph) -> None:
+        """Forget the frames of armatures whose bones were edited before a depsgraph's frame."""
+        edited = {update.id.original for update in depsgraph.updates}
+        for poses in self._poses.values():
+            data = poses.armature.data
+            if data in edited and data.animation_data is None:  # else Blender says so on each frame
+                poses.miss()
+
+    def note(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, chains: set[LiveChain]) -> None:
+        """Note how chains were followed, to remember the frame once Blender shows it."""
+        self._noted = None
+        if depsgraph.mode != 'VIEWPORT':
+            return
+        for poses in self._poses.values():
+            if poses.is_useful and chains.issuperset(poses.chains):
+                poses.note()
+                self._noted = frame_of(scene), depsgraph.view_layer.name
+
+    def fill(self, scene: bpy.types.Scene) -> bool:
+        """Solve frames of a scene's range ahead for a short while; return whether there are more."""
+        end = perf_counter() + _TURN
+        while perf_counter() < end:
+            if self._filling is None:
+                waiting = [each for each in self._lengths if each.is_useful]
+                self._filling = next((found for each in waiting if (found := self._ahead(scene, each))), None)
+                if self._filling is None:
+                    return False
+            if next(self._filling, self) is self:
+                self._filling = None
+        return True
+
+    def may_go_on(self, chain: LiveChain) -> bool:
+        """Return whether a chain's pose is to come from the frames before, and does not yet."""
+        poses = self._poses.get(chain.armature)
+        return poses in self._lengths and poses.is_useful and chain.goes_on and not chain.is_as_baked
+
+    def _remember(self, scene: bpy.types.Scene) -> None:
+        """Remember the frame that was followed, which the view layer shows until the new one is evaluated."""
+        noted, self._noted = self._noted, None
+        if noted is None or noted[0][0] != scene.session_uid:
+            return
+        layer = scene.view_layers.get(noted[1])
+        depsgraph = layer and layer.depsgraph
+        if depsgraph is not None:
+            for poses in self._poses.values():
+                poses.remember(noted[0], depsgraph)
+
+    def _next(self, scene: bpy.types.Scene, poses: KeptPoses, way: int) -> list[float]:
+        """Return the times to solve where a scene goes on, or back: of its range if poses go on from frames.
+
+        way: +1 or -1.
+        """
+        if poses.goes_on:
+            return _range_of(scene, poses.most)
+        length = self._lengths[poses]
+        self._lengths[poses] = min(2 * length, _LONGEST)
+        return sorted(scene.frame_float + way * number for number in range(length))
+
+    def _ahead(self, scene: bpy.types.Scene, poses: KeptPoses) -> Steps[None] | None:
+        """Return the steps that solve the next block of a scene's range; None if all of it is kept."""
+        times = _range_of(scene, poses.most)
+        frames = frames_of(scene, times)
+        left = [
+            time
+            for time, frame in zip(times, frames, strict=True)
+            if frame not in poses or not poses.is_as_baked(frame)
+        ]
+        if not left:
+            return None
+        if poses.goes_on:
+            return self._solve(scene, poses, times)
+        to_come = [time for time in left if time >= scene.frame_float]
+        return self._solve(scene, poses, (to_come or left)[:BLOCK])
+
+    def _solve(self, scene: bpy.types.Scene, poses: KeptPoses, times: list[float]) -> Steps[None]:
+        """Solve and keep frames at times, in steps; where that cannot be, do so no more."""
+        try:
+            frames = frames_of(scene, times)
+            rows = yield from solved_rows(scene, poses, times)
+        except IK2DError:  # the frame itself says so where it is shown
+            rows = None
+        if rows is None:
+            self._lengths.pop(poses, None)
+        else:
+            poses.add_block(frames, rows)
+
+
+def _range_of(scene: bpy.types.Scene, most: int) -> list[float]:
+    """Return the frames of a scene's range, as many as there is room for."""
+    frames = range(scene.frame_start, min(scene.frame_end, scene.frame_start + most - 1) + 1)
+    return list(map(float, frames))
+
+
+def frame_of(scene: bpy.types.Scene) -> Frame:
+    """Return a scene's frame as its actions count it."""
+    return scene.session_uid, scene.frame_current_final
+
+
+def frames_of(scene: bpy.types.Scene, times: Sequence[float]) -> list[Frame]:
+    """Return frames of a scene as its actions count them."""
+    return [(scene.session_uid, time) for time in evaluated_times(scene, times).tolist()]

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is looked at where a kept frame is shown: targets, joints and settings, as numbers of one row."""
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+
+from ...rig.chain.dependencies import Node
+from ...rig.chain.foot.foot import foot_values
+from ...rig.chain.planes import bend_of
+from ..chain import LiveChain
+from ..shown import SAME, shown_axes, shown_place
+from .rows import Row
+
+# Where a joint or a target is further than this from where it was kept, as a part of the reach, the pose is
+# another.
+NEAR = 2e-6
+
+
+class Looks:
+    """The numbers that are looked at of the live chains of one armature, and how near they have to be.
+
+    They are the places in the world of all that the chains follow, (3,) each, two axes of the targets whose
+    rotation counts, (6,) each, the tails in the world of the chains' bones, (3,) each, of their hands the
+    tails and, in the armature's space, the x axes, (6,) each, and of each chain the settings that are read on
+    each frame.
+    """
+
+    def __init__(self, armature: bpy.types.Object, chains: Sequence[LiveChain]) -> None:
+        self._armature = armature
+        rigs = [chain.rig for chain in chains]
+        size = max(armature.matrix_world.to_scale())
+        reaches = [size * sum(bone.length for bone in rig.pose_bones) for rig in rigs]
+        places: dict[Node, float] = {}
+        for rig, reach in zip(rigs, reaches, strict=True):
+            for node in rig.followed:
+                places[node] = min(reach, places.get(node, reach))
+        self.nodes = list(places)
+        self.turning = list(
+            dict.fromkeys((rig.target, rig.subtarget) for rig in rigs if rig.follows_rotation)
+        )
+        self._bones = [name for rig in rigs for name in rig.bones]
+        self.hands = [name for rig in rigs if rig.hands is not None for name in rig.hands.bones]
+        near = [NEAR * reach for reach in places.values() for _ in range(3)]
+        near += [SAME] * (6 * len(self.turning))
+        for rig, reach in zip(rigs, reaches, strict=True):
+            near += [NEAR * reach] * (3 * len(rig.bones))
+        for rig, reach in zip(rigs, reaches, strict=True):
+            hands = len(rig.hands.bones) if rig.hands is not None else 0
+            near += [NEAR * reach, NEAR * reach, NEAR * reach, SAME, SAME, SAME] * hands
+        self._placed = len(near)  # the numbers before the settings
+        near += [SAME for rig in rigs for _ in rig.values]
+        self._near = np.array(near)
+        self._settings = [(chain.index, chain.rig.settings.side, chain.rig.foot) for chain in chains]
+
+    @property
+    def width(self) -> int:
+        """How many numbers there are."""
+        return len(self._near)
+
+    def read(self, depsgraph: bpy.types.Depsgraph, kept: Row | None = None) -> Row | None:
+        """Return the numbers (width,) as a depsgraph shows them; None where it does not show the armature.
+
+        kept: numbers of which the settings are taken where nothing animates these.
+        """
+        shown = self._armature.evaluated_get(depsgraph)
+        if not shown.is_evaluated:
+            return None
+        found: list[float] = []
+        for node in self.nodes:
+            found.extend(shown_place(*node, depsgraph))
+        for node in self.turning:
+            axes = shown_axes(*node, depsgraph)
+            found.extend((*axes.col[0], *axes.col[1]))
+        world, bones = shown.matrix_world, shown.pose.bones
+        for name in self._bones:
+            found.extend(world @ bones[name].tail)
+        for name in self.hands:
+            found.extend((*(world @ bones[name].tail), *bones[name].x_axis))
+        if kept is not None and shown.animation_data is None:
+            found.extend(kept[self._placed :].tolist())
+        else:
+            settings = shown.ik2d.chains
+            for index, side, foot in self._settings:
+                its = settings[index]
+                found.extend((its.softness, side * bend_of(its), its.influence))
+                if foot is not None:
+                    found.extend(foot_values(its.foot))
+        return np.array(found, np.float32)
+
+    def are_same(self, shown: Row, kept: Row) -> bool:
+        """Return whether numbers (width,) are those that were kept, of which NaN are not known yet."""
+        off = np.abs(shown - kept)
+        if (off <= self._near).all():
+            return True
+        # Far from the origin 32 bits hold no more.
+        far = SAME * float(np.nanmax(np.abs(kept[: self._placed]), initial=0.0))
+        return bool(((off <= self._near + far) | np.isnan(kept)).all() and np.isfinite(shown).all())

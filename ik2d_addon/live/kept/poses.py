@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The kept frames of one armature: its live chains' channels, and what is seen where they are shown."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...rig.animation.value_keys import existing_drivers
+from ...rig.animation.versions import existing_fcurves
+from ...rig.pose.rotations import channels_at_rest
+from ...rig.scene.lengths.stretch_scales import note_posed_scales, scale_channels, scales_back
+from ..chain import LiveChain
+from .looks import Looks
+from .rows import Frame, KeptRows, Row
+
+# Of a channel: bone, property and index.
+Channel = tuple[str, str, int]
+
+# Frames that were found elsewhere so often are no longer kept until something is edited.
+_MISSES = 3
+_WIDTHS = {"rotation_quaternion": 4, "rotation_axis_angle": 4}
+
+
+class _Part(NamedTuple):
+    """The channels of one property: all of the armature's bones', and which of them are kept."""
+
+    property: str
+    buffer: NDArray[np.float32]
+    places: NDArray[np.intp]  # in the buffer
+    columns: slice  # in a row
+
+
+class KeptPoses:
+    """Frames of the live chains of one armature."""
+
+    def __init__(self, armature: bpy.types.Object, chains: Sequence[LiveChain], most: int) -> None:
+        """Take all live chains of an armature. most: bytes of memory."""
+        self.armature, self.chains = armature, chains
+        self.looks = Looks(armature, chains)
+        self.channels = _channels(armature, chains)
+        self._size = len(armature.pose.bones)
+        self._parts = list(_parts(armature, self.channels))
+        self._rows = KeptRows(len(self.channels) + self.looks.width, most)
+        self._shown: Row | None = None  # that of the frame that Blender is about to show, or shows
+        self._noted: list[NDArray[np.float32]] | None = None  # channels of a frame that was followed
+        self._stretching = [chain for chain in chains if chain.rig.stretching is not None]
+        self._misses = 0
+        # Whether a frame's pose depends on those before it, as a bake of the scene's range has it.
+        self.goes_on = any(chain.goes_on for chain in chains)
+        self._in_range: tuple[Frame, Frame] | None = None  # frames that were solved one from the other
+
+    @property
+    def is_useful(self) -> bool:
+        """Whether frames are kept: not where they are found elsewhere again and again."""
+        return self._misses < _MISSES
+
+    @property
+    def are_keyed(self) -> bool:
+        """Whether F-Curves or drivers set what the chains write, after it is written."""
+        armature = self.armature
+        written = {armature.pose.bones[bone].path_from_id(prop) for bone, prop, _ in self.channels}
+        animated = (*existing_fcurves(armature), *existing_drivers(armature))
+        return any(curve.data_path in written for curve in animated)
+
+    def __contains__(self, frame: Frame) -> bool:
+        return frame in self._rows
+
+    def forget(self) -> None:
+        """Forget all frames."""
+        self._rows.clear()
+        self._shown = self._noted = self._in_range = None
+
+    def miss(self) -> None:
+        """Forget all frames: they show another pose, or may."""
+        self._misses += 1
+        self.forget()
+
+    @property
+    def most(self) -> int:
+        """How many frames there is room for."""
+        return self._rows.most
+
+    def add_block(self, frames: Sequence[Frame], rows: NDArray[np.float64]) -> None:
+        """Keep solved frames: rows (frames, channels and looks), NaN for what is not known."""
+        self._rows.add_block(frames, rows)
+        if self.goes_on:
+            self._in_range = frames[0], frames[-1]
+
+    def is_as_baked(self, frame: Frame) -> bool:
+        """Return whether a kept frame has the pose that a bake of the scene's range keys."""
+        if not self.goes_on:
+            return True
+        return self._in_range is not None and self._in_range[0] <= frame <= self._in_range[1]
+
+    def write(self, frame: Frame) -> None:
+        """Pose the chains as they were kept for a frame, if they were."""
+        self._shown = None
+        armature, row = self.armature, self._rows.find(frame)
+        bones, data = armature.pose.bones, armature.data
+        if row is None or data.is_editmode or data.pose_position == 'REST' or len(bones) != self._size:
+            return
+        changed = False
+        for prop, buffer, places, columns in self._parts:
+            bones.foreach_get(prop, buffer)  # others may have changed meanwhile
+            wanted = row[columns]
+            if buffer.take(places).tobytes() != wanted.tobytes():
+                buffer[places] = wanted
+                bones.foreach_set(prop, buffer)
+                changed = True
+        if changed:
+            for chain in self._stretching:
+                note_posed_scales(chain.rig)
+            # The bones follow their object. A tag of its data would read as an edit of the rest pose.
+            armature.update_tag(refresh={'OBJECT'})
+        self._shown = row
+
+    def is_shown(self, depsgraph: bpy.types.Depsgraph) -> bool:
+        """Return whether a depsgraph shows the chains as they were written; if not, forget all frames."""
+        row, self._shown = self._shown, None
+        if row is None:
+            return False
+        kept = row[len(self.channels) :]
+        seen = self.looks.read(depsgraph, kept)
+        if seen is None or not self.looks.are_same(seen, kept):
+            self.miss()
+            return False
+        if self.looks.hands:  # which are not known at first
+            kept[:] = seen
+        return True
+
+    def note(self) -> None:
+        """Note the channels of a frame that was followed."""
+        bones = self.armature.pose.bones
+        self._noted = None
+        if len(bones) != self._size:
+            return
+        noted = []
+        for prop, buffer, places, _ in self._parts:
+            bones.foreach_get(prop, buffer)
+            noted.append(buffer.take(places))
+        self._noted = noted
+
+    def remember(self, frame: Frame, depsgraph: bpy.types.Depsgraph) -> None:
+        """Keep a frame whose channels were noted, as a depsgraph shows it now."""
+        noted, self._noted = self._noted, None
+        if noted is None or frame in self._rows:
+            return
+        seen = self.looks.read(depsgraph)
+        if seen is not None:
+            self._rows.add(frame, np.concatenate((*noted, seen)))
+
+
+def _channels(armature: bpy.types.Object, chains: Sequence[LiveChain]) -> list[Channel]:
+    """Return the channels that live chains write, those of a property side by side."""
+    found: dict[str, list[Channel]] = {}
+    for chain in chains:
+        rig = chain.rig
+        scales = [*scale_channels(rig, np.ones((1, len(rig.bones)))), *scales_back(rig, keyed=False)]
+        for channels in (*channels_at_rest(rig), *scales):
+            found.setdefault(channels.property, []).extend(
+                (channels.bone, channels.property, index) for index in channels.unlocked(armature)
+            )
+    return [channel for of_property in found.values() for channel in dict.fromkeys(of_property)]
+
+
+def _parts(armature: bpy.types.Object, channels: Sequence[Channel]) -> Iterator[_Part]:
+    """Yield the parts of a row by property."""
+    rows = {name: row for row, name in enumerate(armature.pose.bones.keys())}
+    for prop in dict.fromkeys(prop for _, prop, _ in channels):
+        columns = [column for column, channel in enumerate(channels) if channel[1] == prop]
+        width = _WIDTHS.get(prop, 3)
+        places = [width * rows[channels[column][0]] + channels[column][2] for column in columns]
+        yield _Part(
+            prop,
+            np.empty(width * len(rows), np.float32),
+            np.array(places, np.intp),
+            slice(columns[0], columns[-1] + 1),
+        )
