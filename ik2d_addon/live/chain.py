@@ -38,8 +38,8 @@ from .rig_state import RigState, shortest_way, turns_shortest
 from .shown import is_shown_in_window, shown_axes, shown_place
 from .status import MEMORY, NATIVE, LiveOutcome, shown_reach
 from .writing import (
+    PoseWrites,
     Turn,
-    write,
     write_hands,
     write_lengths,
     writers_of,
@@ -235,7 +235,7 @@ class LiveChain:
     def _rest_now(self) -> list[Any]:
         return rest_fingerprint(self.rig.pose_bones, self.rig.target, self.rig.subtarget)
 
-    def pause(self, depsgraph: bpy.types.Depsgraph) -> bool:
+    def pause(self, depsgraph: bpy.types.Depsgraph, writes: PoseWrites) -> bool:
         """Leave the bones to other controls; return whether any had to be turned.
 
         Where these act at some times only they find the bones at rest, so that what they start from, and with
@@ -245,7 +245,7 @@ class LiveChain:
             return False
         shown = self.armature.evaluated_get(depsgraph).pose.bones
         bones = [shown[name] for name in self.rig.bones]
-        return write(self.armature, bones, writers_of(self.rig), [0.0] * len(bones))
+        return writes.add(bones, writers_of(self.rig), [0.0] * len(bones))
 
     def goal(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> tuple[Vector, float]:
         """Return the place that the tip has to be at, and how near its plane is to turning over.
@@ -286,6 +286,16 @@ class LiveChain:
             self._unseen[key] = is_unseen(target, depsgraph)
         return self._unseen[key]
 
+    @property
+    def depends_on_unseen(self) -> bool:
+        """Whether it follows what a depsgraph does not move, and so does not say when that has changed."""
+        return any(self._unseen.values())
+
+    @property
+    def has_controls(self) -> bool:
+        """Whether constraints may move its bones now and then."""
+        return bool(self._controls)
+
     def forget_unseen(self) -> None:
         """Forget which targets may not move: collections have changed."""
         self._unseen.clear()
@@ -312,13 +322,16 @@ class LiveChain:
         self._owner = this_scene
         return True
 
-    def write(self, turns: list[Turn]) -> bool:
-        """Write the turns where the last frame shows others; return whether there were any."""
+    def write(self, turns: list[Turn], writes: PoseWrites) -> bool:
+        """Write the turns where the last frame shows others; return whether there were any.
+
+        writes: gets those of the chain's own bones.
+        """
         frame, self._frame = self._frame, None
         if frame is None or self._held is None:
             return False
         held = self._held
-        turned = write(self.armature, frame.own, held.writers, turns)
+        turned = writes.add(frame.own, held.writers, turns)
         if self._hands:
             turned |= write_hands(held.rig, frame.bones, self._hands)
         written = bool(held.beside) and write_lengths(held.rig, frame.bones, held.beside) or turned

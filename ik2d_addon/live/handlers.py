@@ -18,23 +18,36 @@ from .kept.cache import Kept, frame_of
 from .limits import acting
 from .registry import RIGS, live_settings
 from .turns import LiveTurn
+from .writing import PoseWrites
 
 # Seconds between two turns in idle time.
 _IDLE = 0.02
 
 
-def follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *, frame_changed: bool) -> None:
-    """Pose all live chains as a depsgraph shows their targets now, each after the chains that it hangs on."""
+def follow(
+    scene: bpy.types.Scene,
+    depsgraph: bpy.types.Depsgraph,
+    *,
+    frame_changed: bool,
+    concerned: set[LiveChain] | None = None,
+) -> None:
+    """Pose live chains as a depsgraph shows their targets now, each after the chains that it hangs on.
+
+    concerned: those that may have moved; None for all.
+    """
     if live_pause.pauses:
         live_pause.skipped = True
         return
     shown = _shown_as_kept(scene, depsgraph) if frame_changed else set()
+    read = RIGS.chains
     for _ in range(2):  # again where some must be read again
         if not RIGS.settle():
             return
+        if concerned is not None:
+            shown = set(RIGS.chains.values()) - concerned if RIGS.chains is read else set()
         if _follow_all(scene, depsgraph, frame_changed, shown):
             break
-        shown = set()
+        shown, concerned = set(), None
     if frame_changed and not RIGS.is_marked:
         _keep(scene, depsgraph, shown)
 
@@ -79,12 +92,12 @@ def _follow_all(
     """
     settled = True
     for number, ready in enumerate(RIGS.rounds):
+        followed = [chain for chain in ready if chain not in shown]
+        writes = {chain.armature: PoseWrites(chain.armature) for chain in followed}
         changed = False
-        for chain in ready:
-            if chain in shown:
-                continue
+        for chain in followed:
             try:
-                changed |= _follow(chain, scene, depsgraph, frame_changed)
+                changed |= _follow(chain, scene, depsgraph, frame_changed, writes[chain.armature])
             except IK2DError as error:
                 RIGS.problems[chain.key] = str(error)
             except UnicodeDecodeError as error:  # a name that is no text
@@ -97,8 +110,14 @@ def _follow_all(
                     settled = False
             except Exception as error:  # it would come again on every frame
                 _turn_off(chain, scene, error)
+        for each in writes.values():
+            with suppress(ReferenceError, LookupError, AttributeError):
+                each.write()
         if changed and number < len(RIGS.rounds) - 1:  # for the chains that hang on these
             _evaluate_again(scene, depsgraph)
+            shown = set()
+        if settled and not frame_changed:
+            RIGS.updates.note(followed, depsgraph)
     return settled
 
 
@@ -112,7 +131,11 @@ def _evaluate_again(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> N
 
 
 def _follow(
-    chain: LiveChain, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool
+    chain: LiveChain,
+    scene: bpy.types.Scene,
+    depsgraph: bpy.types.Depsgraph,
+    frame_changed: bool,
+    writes: PoseWrites,
 ) -> bool:
     """Pose one chain; return whether it had to be turned."""
     data = chain.armature.data
@@ -126,7 +149,7 @@ def _follow(
     limits = [control for control in controls if is_joint_limit(chain.rig, control)]
     if len(limits) < len(controls):
         RIGS.problems[chain.key] = " ".join(sentences(chain.name, controls))
-        return chain.pause(depsgraph)
+        return chain.pause(depsgraph, writes)
     turns = chain.follow(scene, depsgraph)
     chain.is_fresh = False
     if RIGS.problems:
@@ -137,7 +160,7 @@ def _follow(
             RIGS.problems[chain.key] = " ".join(sentences(chain.name, acting_limits))
     if turns is None or not chain.may_pose(scene, turns, frame_changed):
         return False
-    return chain.write(turns)
+    return chain.write(turns, writes)
 
 
 def _turn_off(chain: LiveChain, scene: bpy.types.Scene, error: Exception) -> None:
@@ -213,13 +236,8 @@ def _updated(scene, depsgraph=None) -> None:
             return
         if depsgraph.id_type_updated('COLLECTION'):
             RIGS.mark_collections()
-        elif RIGS.known and not RIGS.is_marked:
-            known = RIGS.known
-            if any(update.id.original in known for update in depsgraph.updates):
-                RIGS.mark()
-            elif depsgraph.id_type_updated('ACTION'):
-                RIGS.kept = None
-        follow(scene, depsgraph, frame_changed=False)
+        concerned = RIGS.concerned(depsgraph)
+        follow(scene, depsgraph, frame_changed=False, concerned=concerned)
         tell_windows()
 
 
@@ -240,6 +258,7 @@ def _loaded(*_arguments) -> None:
 
 def _pause_ended() -> None:
     """Have the armatures of live chains evaluated: a pause left their own pose."""
+    RIGS.mark()
     for armature, _index, _chain in live_settings():
         armature.update_tag()
 

@@ -26,6 +26,7 @@ from .chain import LiveChain
 from .kept.cache import Kept
 from .shown import shown_place
 from .status import AIMED, MOVED_ELSE, ON_TARGET, Look, shown_reach
+from .updates import Updates
 
 _HIDDEN = noted("the armature is hidden, and Blender may not move it")
 # A chain: the session UID of its armature, and its name.
@@ -44,7 +45,8 @@ class Rigs:
         self.chains: dict[Key, LiveChain] = {}
         self.rounds: list[list[LiveChain]] = []
         self.problems: dict[Key, str] = {}  # why a live chain is not solved
-        self.known: set[bpy.types.ID] = set()  # the armatures, their data, and their targets
+        self.updates = Updates()
+        self._stale: set[Key] = set()  # chains whose targets may be moved by something else than they were
         self._apart: dict[Key, str] = {}  # why chains cannot be live beside others
         self._fingerprints: dict[Key, tuple[Any, ...]] = {}
         self.kept: Kept | None = None
@@ -59,6 +61,23 @@ class Rigs:
     def mark(self) -> None:
         """Check all live chains before the next frame: something may have changed."""
         self._current, self.kept, self.frames = False, None, 0
+
+    def concerned(self, depsgraph: bpy.types.Depsgraph) -> set[LiveChain] | None:
+        """Return the chains that an update concerns; None for all, which are then checked.
+
+        What was kept is dropped where one of them, or an Action, was edited.
+        """
+        if not self._current:
+            return None
+        found = self.updates.concerned(depsgraph)
+        if found is None:
+            self.mark()
+            return None
+        moved, changed = found
+        if moved or depsgraph.id_type_updated('ACTION'):
+            self.kept, self.frames = None, 0
+        self._stale |= {chain.key for chain in changed}
+        return moved | {chain for chain in self.chains.values() if chain.depends_on_unseen}
 
     def mark_collections(self) -> None:
         """Check them after objects came or went, or collections were enabled or disabled."""
@@ -79,23 +98,24 @@ class Rigs:
 
     def settle(self) -> bool:
         """Read the chains that are new or have changed; return whether any chain is live."""
-        if self._current:
+        if self._current and not any(map(self._has_changed, self._stale)):
+            self._stale.clear()
             return bool(self.rounds)
         self._current = True
+        self._stale.clear()
         chains: dict[Key, LiveChain] = {}
         fingerprints: dict[Key, tuple[Any, ...]] = {}
-        self.known = set()
+        waiting: set[bpy.types.ID] = set()  # what the chains depend on that cannot be solved
         self.problems, before = {}, self.problems
         for armature, index, settings in live_settings():
-            self.known |= {armature, armature.data}
+            needed = {armature, armature.data}
             try:
                 key = key_of(settings)
                 followed = (settings.target, settings.pole, settings.foot.ground)
-                self.known.update(node for node in followed if node is not None)
-                bones = bones_of(armature.data, settings.tip, settings.bone_count)
-                controls = state_of_controls(armature, bones) if armature.pose else []
-                fingerprints[key] = (index, fingerprint(armature, settings), controls)
+                needed.update(node for node in followed if node is not None)
+                fingerprints[key] = _print_of(armature, index, settings)
             except UnicodeDecodeError:  # a name that is no text: the panel says so
+                waiting |= needed
                 continue
             is_same = fingerprints[key] == self._fingerprints.get(key)
             if is_same and (key in self.chains or key in before):
@@ -103,17 +123,34 @@ class Rigs:
                     chains[key] = self.chains[key]
                 else:
                     self.problems[key] = before[key]
+                    waiting |= needed
                 continue
             try:
                 _refuse(armature)
                 chains[key] = LiveChain(armature, settings, index)
             except IK2DError as error:
                 self.problems[key] = str(error)
+                waiting |= needed
         if chains != self.chains:
             self._arrange(chains)
         self.problems |= self._apart
         self.chains, self._fingerprints = chains, fingerprints
+        for key in self._apart:
+            chain = chains[key]
+            waiting.update((chain.armature, chain.armature.data, *(node for node, _ in chain.followed)))
+        self.updates = Updates((chain for ready in self.rounds for chain in ready), waiting)
         return bool(self.rounds)
+
+    def _has_changed(self, key: Key) -> bool:
+        """Return whether a chain is another than it was read."""
+        chain = self.chains.get(key)
+        try:
+            settings = chain and chain.armature.ik2d.chains[chain.index]
+            if not settings or key_of(settings) != key:
+                return True
+            return _print_of(chain.armature, chain.index, settings) != self._fingerprints.get(key)
+        except (ReferenceError, LookupError, AttributeError, UnicodeDecodeError):  # something is gone
+            return True
 
     def _arrange(self, chains: dict[Key, LiveChain]) -> None:
         """Put the chains into rounds, each after the chains that it hangs on."""
@@ -143,6 +180,13 @@ def live_settings() -> Iterator[tuple[bpy.types.Object, int, bpy.types.PropertyG
         for index, chain in enumerate(armature.ik2d.chains):
             if chain.live and chain.enabled:
                 yield armature, index, chain
+
+
+def _print_of(armature: bpy.types.Object, index: int, settings: bpy.types.PropertyGroup) -> tuple[Any, ...]:
+    """Return the fingerprint of a live chain, with the state of what else may move its bones."""
+    bones = bones_of(armature.data, settings.tip, settings.bone_count)
+    controls = state_of_controls(armature, bones) if armature.pose else []
+    return index, fingerprint(armature, settings), controls
 
 
 def _refuse(armature: bpy.types.Object) -> None:

@@ -6,6 +6,7 @@ from math import atan2, isfinite, pi, sqrt
 from typing import TypeAlias
 
 import bpy
+import numpy as np
 from mathutils import Euler, Quaternion, Vector
 
 from ..core.swing.plain import Quaternion as Whole
@@ -96,33 +97,53 @@ def writers_of(rig: RigChain) -> list[BoneWriter | None]:
     return [None if fixed else BoneWriter(bone, axis) for bone, axis, fixed in joints]
 
 
-def write(
-    armature: bpy.types.Object,
-    shown: list[bpy.types.PoseBone],
-    writers: list[BoneWriter | None],
-    turns: Sequence[Turn],
-) -> bool:
-    """Write the turns (n,) to the armature where its bones `shown` have others; return whether any had.
+class PoseWrites:
+    """Rotation channels of one armature's bones that are to be set, in one call for each property."""
 
-    Values that are the same are not written: each write makes Blender evaluate the armature again.
-    """
-    changed = False
-    bones = armature.pose.bones
-    for writer, turn, bone in zip(writers, turns, shown, strict=True):
-        if writer is None:
-            continue
-        standing = getattr(bone, writer.property)
-        wanted = writer.channels(turn, standing)
-        if writer.mode == 'AXIS_ANGLE':
-            standing = Vector(standing)  # in 32 bits, as what is wanted
-        if not writer.all_unlocked:
-            unlocked, wanted = wanted, standing.copy()
-            for index in writer.unlocked:
-                wanted[index] = unlocked[index]
-        if standing != wanted:
-            setattr(bones[writer.name], writer.property, wanted)
-            changed = True
-    return changed
+    def __init__(self, armature: bpy.types.Object) -> None:
+        self._armature = armature
+        self._values: dict[str, dict[str, Sequence[float]]] = {}  # by property and bone
+
+    def add(
+        self, shown: list[bpy.types.PoseBone], writers: list[BoneWriter | None], turns: Sequence[Turn]
+    ) -> bool:
+        """Add the turns (n,) of bones that `shown`, which are evaluated, do not have; return if any had not.
+
+        Values that are the same are not written: each write makes Blender evaluate the armature again.
+        """
+        changed = False
+        for writer, turn, bone in zip(writers, turns, shown, strict=True):
+            if writer is None:
+                continue
+            standing = getattr(bone, writer.property)
+            wanted = writer.channels(turn, standing)
+            if writer.mode == 'AXIS_ANGLE':
+                standing = Vector(standing)  # in 32 bits, as what is wanted
+            if not writer.all_unlocked:
+                unlocked, wanted = wanted, standing.copy()
+                for index in writer.unlocked:
+                    wanted[index] = unlocked[index]
+            if standing != wanted:
+                self._values.setdefault(writer.property, {})[writer.name] = wanted
+                changed = True
+        return changed
+
+    def write(self) -> None:
+        """Set them."""
+        bones = self._armature.pose.bones
+        rows = {name: row for row, name in enumerate(bones.keys())}
+        for prop, values in self._values.items():
+            width = len(next(iter(values.values())))
+            buffer = np.empty(width * len(rows), np.float32)
+            bones.foreach_get(prop, buffer)
+            for name, numbers in values.items():
+                first = width * rows[name]
+                buffer[first : first + width] = numbers
+            bones.foreach_set(prop, buffer)
+        if self._values:
+            # The bones follow their object. A tag of its data would read as an edit of the bones.
+            self._armature.update_tag(refresh={'OBJECT'})
+        self._values = {}
 
 
 def write_hands(rig: RigChain, shown: Shown, rotations: Sequence[BoneRotation]) -> bool:
