@@ -305,6 +305,34 @@ RATIOS = (
         )
     ),
     *(
+        Ratio(
+            f"live frames of {what}, nothing kept : IK",
+            partial(frames.live, *given, first=True),
+            FRAMES_BOUND,
+        )
+        for what, given in (
+            ("a chain of two bones", (1, 2)),
+            ("10 chains of two bones", (10, 2)),
+            ("50 chains of two bones", (50, 2)),
+            ("a chain of ten bones", (1, 10)),
+            ("a chain of ten bones within limits", (1, 10, True)),
+        )
+    ),
+    Ratio("live frames of ten straight bones, moving : IK", frames.live_straight, FRAMES_BOUND),
+    Ratio(
+        "live frames of ten straight bones, moving, nothing kept : IK",
+        partial(frames.live_straight, first=True),
+        FRAMES_BOUND,
+    ),
+    Ratio(
+        "one target moved among 50 live chains : among 50 of IK", partial(frames.live_moved, 50), FRAMES_BOUND
+    ),
+    Ratio(
+        "one target moved among 200 live chains : among 200 of IK",
+        partial(frames.live_moved, 200),
+        FRAMES_BOUND,
+    ),
+    *(
         Ratio(f"live frames of {what} : the same without", partial(frames.live_feet, *given), FRAMES_BOUND)
         for what, given in (
             ("a leg with a foot", (1,)),

@@ -8,24 +8,32 @@ from mathutils import Vector
 from ik2d_addon.chains import add_foot
 from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.features.native import make_native
+from ik2d_addon.live.registry import RIGS
 from ik2d_addon.rig.chain.checks.bones import chain_bones, rest_joints
 from ik2d_addon.rig.chain.planes import bend_plane
 from ik2d_addon.ui.settings.joint_list import sync_joints
 
 from . import scenes
-from .live import live_handlers
+from .live import IK, LIVE, Contestant, contestants, live_handlers, updates_followed
 from .native import constrain, walk
 from .native_rigs import Drive, Rig, alike, build
 from .problems import LIMIT
 from .timing import Task
 
 FRAMES = 60
+# How often a target is moved.
+_MOVES = 10
 # How far a drag goes from where it took hold, as a part of the reach.
 _DRAGGED = 0.1
 
 
-def live(count: int, bones: int, limited: bool = False, poles: bool = False) -> tuple[Task, Task]:
-    """Return frames of so many live chains, and of as many IK constraints. poles: each has a moving one."""
+def live(
+    count: int, bones: int, limited: bool = False, poles: bool = False, first: bool = False
+) -> tuple[Task, Task]:
+    """Return frames of so many live chains, and of as many IK constraints. poles: each has a moving one.
+
+    first: whether no frame is kept when they begin, as after an edit.
+    """
 
     def drive(armature: bpy.types.Object) -> None:
         _set(armature, limited)
@@ -38,10 +46,56 @@ def live(count: int, bones: int, limited: bool = False, poles: bool = False) -> 
             _add_poles(rig)
 
     def frames() -> None:
+        if first:
+            RIGS.mark()
         with live_handlers():
             _play(mine)
 
     return frames, lambda: _play(theirs)
+
+
+def live_straight(first: bool = False) -> tuple[Task, Task]:
+    """Return frames of a live straight chain of ten bones on a moving armature, and of an IK constraint."""
+    rivals = contestants(10, FRAMES, moving=True)
+
+    def played(rival: Contestant) -> Task:
+        def frames() -> None:
+            if first and rival is rivals[LIVE]:
+                RIGS.mark()
+            with rival.handlers():
+                for frame in range(FRAMES):
+                    rival.scene.frame_set(frame)
+
+        return frames
+
+    return played(rivals[LIVE]), played(rivals[IK])
+
+
+def live_moved(count: int) -> tuple[Task, Task]:
+    """Return moves of one target among so many live chains, and among as many IK constraints."""
+
+    def drive(armature: bpy.types.Object) -> None:
+        for chain in armature.ik2d.chains:
+            chain.live = True
+
+    mine, theirs = _rigs(count, 2, False, drive)
+
+    def moved(rig: Rig) -> Task:
+        def moves() -> None:
+            bpy.context.window.scene = rig.scene
+            for number in range(_MOVES):
+                rig.targets[0].location.x += 1e-3 * (-1) ** number
+                rig.update()
+
+        return moves
+
+    ours = moved(mine)
+
+    def live_moves() -> None:
+        with updates_followed():
+            ours()
+
+    return live_moves, moved(theirs)
 
 
 def live_feet(count: int, ground: bool = False) -> tuple[Task, Task]:

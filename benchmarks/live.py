@@ -41,6 +41,16 @@ def live_handlers() -> AbstractContextManager[None]:
     return called(handlers._frame_changed, handlers._frame_changes)
 
 
+@contextmanager
+def updates_followed() -> Iterator[None]:
+    """Have Blender call those of live chains after each update, for a while."""
+    bpy.app.handlers.depsgraph_update_post.append(handlers._updated)
+    try:
+        yield
+    finally:
+        bpy.app.handlers.depsgraph_update_post.remove(handlers._updated)
+
+
 @dataclass(frozen=True)
 class Contestant:
     """A scene whose target walks round, and what Blender calls when its frame changes."""

@@ -36,7 +36,7 @@ from .plain.solve import Plain
 from .refusals import acts_at_times, is_keyed, refuse_driven, refuse_native
 from .rig_state import RigState, shortest_way, turns_shortest
 from .shown import is_shown_in_window, shown_axes, shown_place
-from .status import MEMORY, NATIVE, LiveOutcome, shown_reach
+from .status import NATIVE, LiveOutcome, shown_reach
 from .writing import (
     PoseWrites,
     Turn,
@@ -53,15 +53,13 @@ class LiveChain:
     """Cached reading of a live chain."""
 
     def __init__(self, armature: bpy.types.Object, settings: bpy.types.PropertyGroup, index: int) -> None:
-        """Read a chain. Raises IK2DError if it cannot be solved, or depends on the frame before."""
+        """Read a chain. Raises IK2DError if it cannot be solved."""
         self.armature, self.name, self.index = armature, settings.name, index
         self.key = armature.session_uid, settings.name
         self.is_fresh = True  # not solved yet
         if is_native(settings):
             raise refusal("Chain '{chain}' {native}", chain=settings.name, native=NATIVE)
         rig = with_inputs_checked(read_chain(armature, settings))
-        if rig.has_memory:
-            raise refusal("Chain '{chain}' {memory}", chain=rig.name, memory=MEMORY)
         refuse_moved_target(rig)
         refuse_driven(rig)
         refuse_native(rig)

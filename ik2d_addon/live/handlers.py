@@ -203,7 +203,11 @@ def _fill() -> float | None:
         try:
             if not is_ours or RIGS.kept is None or RIGS.is_marked:
                 return None
-            return _IDLE if RIGS.kept.fill(bpy.context.scene) else None
+            scene, goes_on = bpy.context.scene, RIGS.kept.fill(bpy.context.scene)
+            depsgraph = bpy.context.view_layer.depsgraph
+            if depsgraph is not None and (posed := RIGS.kept.show(scene)):
+                RIGS.updates.note(posed, depsgraph)
+            return _IDLE if goes_on else None
         except (ReferenceError, LookupError, AttributeError):  # something of them is gone
             RIGS.kept = None
             return None

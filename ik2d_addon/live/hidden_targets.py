@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The place of a target or pole that Blender does not evaluate: it is disabled in viewports or in renders."""
 
+from math import nan
+
 import bpy
 from mathutils import Matrix, Vector
 
@@ -69,6 +71,6 @@ def turn_by_curves(target: bpy.types.Object, scene: bpy.types.Scene) -> Matrix:
 
 def _matrix_by_curves(target: bpy.types.Object, scene: bpy.types.Scene) -> Matrix:
     placements = drained(placed(target, [], [(target, "")], evaluated_times(scene, [scene.frame_float])))
-    if placements is None:
-        raise refusal("'{target}' has keys too great for Blender's numbers", target=target.name)
+    if placements is None:  # numbers too great for Blender's
+        return Matrix([[nan] * 4] * 4)
     return Matrix(placements.targets[0].matrices.reshape(-1, 4, 4)[0].tolist())

@@ -11,9 +11,6 @@ from mathutils import Matrix
 from ..bake.reporting.causes import LIMITED, cause_of
 from ..core.words import noted
 
-MEMORY = noted(
-    "continues from the frame before, so it cannot be live; set Solver to Smooth (Least Bend), or bake it"
-)
 NATIVE = noted("is on drivers, which follow the target already; turn Live off, or press Revert")
 MOVED_ELSE = noted("moved by something other than this chain")
 ON_TARGET = noted("On its target")

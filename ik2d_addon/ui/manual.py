@@ -33,7 +33,7 @@ _HEADINGS = {
     "turn-plane": ("ops.ik2d.turn_plane",),
     "live": (
         *("types.ik2d_pg_chain.live", "types.ik2d_ap_preferences.live_at_once"),
-        *("ops.ik2d.lock_interface", "ops.ik2d.solve_with_even", "ops.ik2d.live_again"),
+        *("ops.ik2d.lock_interface", "ops.ik2d.live_again"),
     ),
     "copy-settings": ("ops.ik2d.copy_settings",),
     "mirror-chain": ("ops.ik2d.mirror",),

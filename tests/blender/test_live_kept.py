@@ -194,7 +194,11 @@ def test_all_kinds_of_chains_are_kept(bones, kind, followed):
     assert far(tips(shown), tips(poses(armature, FRAMES))) <= 3.0 * SAME
 
 
-@pytest.mark.parametrize("kind", [limited, tip_angle, sliding, root_counts])
+def ccd(chain) -> None:
+    chain.solver = 'CCD'
+
+
+@pytest.mark.parametrize("kind", [limited, tip_angle, sliding, root_counts, ccd])
 @pytest.mark.parametrize("seed", range(3))
 def test_what_goes_on_from_frame_to_frame_is_shown_as_a_bake_of_the_range_keys_it(kind, seed):
     rng = np.random.default_rng(seed)

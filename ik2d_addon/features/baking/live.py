@@ -8,17 +8,12 @@ from ...bake.reporting.causes import FK
 from ...core.words import listed, say
 from ...rig.chain.native_state import acts, is_native
 from ...rig.chain.paths.owners import with_settings
-from ...ui.context import active_armature, shown_chain, why_no_chain
+from ...ui.context import active_armature, why_no_chain
 from ...ui.operator import ChainOperator
 from ...ui.registration import registration
-from ...ui.text import draw_text, fitting_icon
+from ...ui.text import draw_text
 
 _ICONS = {False: 'PAUSE', True: 'PLAY'}
-
-
-def has_memory(chain: PropertyGroup) -> bool:
-    """Return whether each frame of a chain starts from the one before, which Live cannot do."""
-    return chain.solver == 'CCD' and chain.start_from == 'PREVIOUS'
 
 
 def draw_toggle(row: UILayout, chain: PropertyGroup) -> None:
@@ -43,9 +38,6 @@ def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem:
     elif (said := chain.live_status) and not (problem and chain.live):
         icon = 'CHECKMARK' if chain.live_reached else 'INFO' if said == say(FK) else 'ERROR'
         draw_text(column.box(), context, said, icon)
-    if chain.live and has_memory(chain):
-        label = IK2D_OT_solve_with_even.bl_label
-        column.operator("ik2d.solve_with_even", icon=fitting_icon(context, label, 'CON_KINEMATIC'))
 
 
 def draw_before_render(menu: Menu, context: Context) -> None:
@@ -58,37 +50,13 @@ def draw_before_render(menu: Menu, context: Context) -> None:
         menu.layout.operator("ik2d.lock_interface", icon='LOCKED')
 
 
-class IK2D_OT_solve_with_even(ChainOperator, Operator):
-    """Set the solver to Smooth (Least Bend), which can be live: each frame has the pose that bends least"""
-
-    bl_idname = "ik2d.solve_with_even"
-    bl_label = "Set Solver to Smooth"
-
-    @staticmethod
-    def why_not(context):
-        if reason := why_no_chain(context):
-            return reason
-        return (
-            ""
-            if has_memory(shown_chain(context))
-            else say("The chain does not continue from the frame before")
-        )
-
-    def work(self, context):
-        chain = shown_chain(context)
-        chain.solver = 'EVEN'
-        return say(
-            "Chain '{chain}' is solved by Smooth: each frame has the pose that bends least", chain=chain.name
-        )
-
-
 def can_be_live(armature: Object) -> list[PropertyGroup]:
     """Return the chains where a bake has turned Live off; without any, those baked ones that can be live."""
     chains = armature.ik2d.chains
     baked = [
         chain
         for chain in chains
-        if chain.enabled and chain.last_bake and not (chain.live or is_native(chain) or has_memory(chain))
+        if chain.enabled and chain.last_bake and not (chain.live or is_native(chain))
     ]
     return [chain for chain in chains if chain.was_live] or baked
 
@@ -127,7 +95,7 @@ class IK2D_OT_lock_interface(ChainOperator, Operator):
         context.scene.render.use_lock_interface = True
 
 
-classes = (IK2D_OT_solve_with_even, IK2D_OT_live_again, IK2D_OT_lock_interface)
+classes = (IK2D_OT_live_again, IK2D_OT_lock_interface)
 _register_classes, _unregister_classes = registration(classes)
 
 

@@ -157,7 +157,6 @@ class IK2D_MT_joints(Menu):
         _entry(layout, "ik2d.limits_from_bones", 'CON_ROTLIMIT')
         _entry(layout, "ik2d.joints_update", 'FILE_REFRESH')
         _entry(layout, "ik2d.mute_constraints", 'HIDE_ON')
-        _entry(layout, "ik2d.solve_with_even", 'CON_KINEMATIC')
 
 
 def _entry(layout: UILayout, name: str, icon: str = 'NONE', text: str = "", **properties: object) -> None:

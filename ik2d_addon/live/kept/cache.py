@@ -113,6 +113,18 @@ class Kept:
                 self._filling = None
         return True
 
+    def show(self, scene: bpy.types.Scene) -> list[LiveChain]:
+        """Pose the chains whose frame was solved from those before it since it was shown; return them."""
+        frame, chains = frame_of(scene), []
+        for poses in self._lengths:
+            if poses.goes_on and frame in poses and poses.is_as_baked(frame):
+                if not all(chain.is_as_baked for chain in poses.chains):
+                    poses.write(frame)
+                    chains += poses.chains
+        for chain in chains:
+            chain.kept_in(frame, True)
+        return chains
+
     def may_go_on(self, chain: LiveChain) -> bool:
         """Return whether a chain's pose is to come from the frames before, and does not yet."""
         poses = self._poses.get(chain.armature)
