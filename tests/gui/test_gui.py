@@ -160,6 +160,7 @@ def play(
         pytest.param("scenario_by_name.py", ["--enable-event-simulate"], id="by_name"),
         pytest.param("scenario_live.py", ["--enable-event-simulate"], id="live"),
         pytest.param("scenario_live.py", [], id="live_with_x_events"),
+        pytest.param("scenario_kept.py", ["--enable-event-simulate"], id="kept"),
         pytest.param("scenario_overlay.py", ["--enable-event-simulate"], id="overlay"),
         pytest.param("scenario_handles.py", ["--enable-event-simulate"], id="handles"),
         pytest.param("scenario_menus.py", ["--enable-event-simulate"], id="menus"),
