@@ -111,7 +111,7 @@ class LiveChain:
     def is_foreseeable(self) -> bool:
         """Whether frames to come may be solved ahead, by the bake's own stages."""
         rig, held = self.rig, self._held
-        if held is None or self._controls:
+        if held is None or self._controls or self.depends_on_unseen:
             return False
         return held.keeps_its_plane and not (rig.foot is not None and rig.foot.has_surface)
 

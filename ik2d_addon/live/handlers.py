@@ -49,7 +49,10 @@ def follow(
             break
         shown, concerned = set(), None
     if frame_changed and not RIGS.is_marked:
-        _keep(scene, depsgraph, shown)
+        try:
+            _keep(scene, depsgraph, shown)
+        except Exception:  # without it, each frame is followed
+            RIGS.kept = None
 
 
 def _shown_as_kept(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> set[LiveChain]:
@@ -58,7 +61,7 @@ def _shown_as_kept(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> se
         return set()
     try:
         chains = RIGS.kept.shown(scene, depsgraph)
-    except (ReferenceError, LookupError, AttributeError):  # something of them is gone
+    except Exception:  # something of them is gone
         chains, RIGS.kept = set(), None
     if RIGS.problems:
         for chain in chains:
@@ -208,7 +211,7 @@ def _fill() -> float | None:
             if depsgraph is not None and (posed := RIGS.kept.show(scene)):
                 RIGS.updates.note(posed, depsgraph)
             return _IDLE if goes_on else None
-        except (ReferenceError, LookupError, AttributeError):  # something of them is gone
+        except Exception:  # where the frame is shown it comes again, and is said
             RIGS.kept = None
             return None
 

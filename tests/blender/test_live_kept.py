@@ -593,3 +593,44 @@ def test_the_frame_before_is_never_what_counts():
         values = [curve.evaluate(frame) for curve in existing_fcurves(target)]
         assert np.allclose(shown, values, rtol=0.0, atol=1e-6)
         assert missed(armature, chain) < SAME
+
+
+def test_frames_outside_the_range_are_by_themselves_and_another_range_is_solved_anew(monkeypatch):
+    armature, _, chain = arm_with_target(4)
+    limited(chain)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end, chain.live = 5, 20, True
+    solved, original = [], cache.solved_rows
+    monkeypatch.setattr(
+        cache, "solved_rows", lambda *given: (solved.append(len(given[2])), original(*given))[1]
+    )
+    for frame in (*range(1, 31), *range(1, 31)):
+        go(frame)
+    assert solved == [16]  # once, and only the range
+    scene.frame_end = 30
+    play(30)
+    assert solved == [16, 26]
+    shown = poses(armature, [float(frame) for frame in range(5, 31)])
+    bake(armature, frame_start=5, frame_end=30)
+    assert far(shown, poses(armature, list(shown))) <= 3e-5
+
+
+def test_a_scene_without_the_rig_leaves_it_alone():
+    armature, _, _ = arm_with_target(2, live=True)
+    play()
+    before = tuple(armature.pose.bones["b0"].rotation_quaternion)
+    other = bpy.data.scenes.new("Other")
+    for frame in range(1, 20):
+        other.frame_set(frame)
+    assert tuple(armature.pose.bones["b0"].rotation_quaternion) == before
+
+
+def test_a_chain_whose_target_is_hidden_is_followed_by_its_keys(followed):
+    armature, target, chain = arm_with_target(2, live=True)
+    target.hide_viewport = True
+    play()
+    followed.clear()
+    shown = poses(armature, FRAMES)
+    assert len(followed) >= len(FRAMES)
+    target.hide_viewport = False
+    assert far(shown, poses(armature, FRAMES)) <= SAME

@@ -12,15 +12,15 @@ from ...rig.animation.times import evaluated_times
 from ..chain import LiveChain
 from .blocks import solved_rows
 from .poses import KeptPoses
-from .rows import BLOCK, Frame
+from .rows import BLOCK, Frame, RangeKey
 
 # Bytes of memory for all kept frames, and frames of the longest block that is solved at once.
 MOST = 64 << 20
 _LONGEST = 4 * BLOCK
 # Frames further apart than this do not follow one another.
 _NEXT = 16.0
-# Seconds of a turn in idle time.
-_TURN = 0.008
+# Seconds of a turn in idle time, and frames that are solved in all turns at most.
+_TURN, _IN_IDLE_TIME = 0.008, 1 << 16
 
 
 class Kept:
@@ -47,6 +47,7 @@ class Kept:
         self._written: list[KeptPoses] = []
         self._noted: tuple[Frame, str] | None = None  # a frame that was followed, and its view layer
         self._filling: Steps[None] | None = None  # in idle time
+        self._idle = _IN_IDLE_TIME  # frames that are left to be solved in it
 
     def pose(self, scene: bpy.types.Scene) -> None:
         """Pose the chains that are kept for the frame that a scene goes to."""
@@ -57,12 +58,8 @@ class Kept:
         poses = [each for each in self._poses.values() if each.is_useful]
         if before is not None and before[0] == frame[0] and 0.0 < abs(frame[1] - before[1]) <= _NEXT:
             for each in poses:
-                # What goes on from frame to frame takes longer, and has idle time where there is any.
-                if each not in self._lengths or each.goes_on and not bpy.app.background:
-                    continue
-                if frame not in each or not each.is_as_baked(frame):
-                    times = self._next(scene, each, -1 if frame[1] < before[1] else 1)
-                    drained(self._solve(scene, each, times))
+                if frame not in each or each.goes_on:
+                    self._fill_now(scene, each, -1 if frame[1] < before[1] else 1)
         if self._depend and not (self._all and all(frame in each for each in self._poses.values())):
             return
         for each in poses:
@@ -96,7 +93,8 @@ class Kept:
         if depsgraph.mode != 'VIEWPORT':
             return
         for poses in self._poses.values():
-            if poses.is_useful and chains.issuperset(poses.chains):
+            unseen = any(chain.depends_on_unseen for chain in poses.chains)
+            if poses.is_useful and not unseen and chains.issuperset(poses.chains):
                 poses.note()
                 self._noted = frame_of(scene), depsgraph.view_layer.name
 
@@ -105,7 +103,7 @@ class Kept:
         end = perf_counter() + _TURN
         while perf_counter() < end:
             if self._filling is None:
-                waiting = [each for each in self._lengths if each.is_useful]
+                waiting = [each for each in self._lengths if each.is_useful and _is_in(each, scene)]
                 self._filling = next((found for each in waiting if (found := self._ahead(scene, each))), None)
                 if self._filling is None:
                     return False
@@ -141,32 +139,33 @@ class Kept:
             for poses in self._poses.values():
                 poses.remember(noted[0], depsgraph)
 
-    def _next(self, scene: bpy.types.Scene, poses: KeptPoses, way: int) -> list[float]:
-        """Return the times to solve where a scene goes on, or back: of its range if poses go on from frames.
+    def _fill_now(self, scene: bpy.types.Scene, poses: KeptPoses, way: int) -> None:
+        """Solve the frames where a scene goes on, or back; its range where poses go on from frame to frame.
 
-        way: +1 or -1.
+        The range takes longer: in a window it waits for idle time. way: +1 or -1.
         """
+        if poses not in self._lengths or not _is_in(poses, scene):
+            return
         if poses.goes_on:
-            return _range_of(scene, poses.most)
+            if bpy.app.background and not poses.has_range(_range_key(scene)) and _has_frame(scene):
+                drained(self._solve(scene, poses, _range_of(scene, poses.most)))
+            return
         length = self._lengths[poses]
         self._lengths[poses] = min(2 * length, _LONGEST)
-        return sorted(scene.frame_float + way * number for number in range(length))
+        times = sorted(scene.frame_float + way * number for number in range(length))
+        drained(self._solve(scene, poses, times))
 
     def _ahead(self, scene: bpy.types.Scene, poses: KeptPoses) -> Steps[None] | None:
         """Return the steps that solve the next block of a scene's range; None if all of it is kept."""
-        times = _range_of(scene, poses.most)
-        frames = frames_of(scene, times)
-        left = [
-            time
-            for time, frame in zip(times, frames, strict=True)
-            if frame not in poses or not poses.is_as_baked(frame)
-        ]
-        if not left:
-            return None
+        times = _range_of(scene, min(poses.most, self._idle))
         if poses.goes_on:
-            return self._solve(scene, poses, times)
+            return None if poses.has_range(_range_key(scene)) else self._solve(scene, poses, times)
+        frames = zip(times, frames_of(scene, times), strict=True)
+        left = [time for time, frame in frames if frame not in poses]
         to_come = [time for time in left if time >= scene.frame_float]
-        return self._solve(scene, poses, (to_come or left)[:BLOCK])
+        block = (to_come or left)[:BLOCK]
+        self._idle -= len(block)  # so that it ends where there is no room for all
+        return self._solve(scene, poses, block) if block else None
 
     def _solve(self, scene: bpy.types.Scene, poses: KeptPoses, times: list[float]) -> Steps[None]:
         """Solve and keep frames at times, in steps; where that cannot be, do so no more."""
@@ -178,7 +177,22 @@ class Kept:
         if rows is None:
             self._lengths.pop(poses, None)
         else:
-            poses.add_block(frames, rows)
+            poses.add_block(frames, rows, _range_key(scene))
+
+
+def _is_in(poses: KeptPoses, scene: bpy.types.Scene) -> bool:
+    """Return whether a scene has the armature."""
+    return scene in poses.armature.users_scene
+
+
+def _has_frame(scene: bpy.types.Scene) -> bool:
+    """Return whether a scene's frame is in its range."""
+    return bool(scene.frame_start <= scene.frame_float <= scene.frame_end)
+
+
+def _range_key(scene: bpy.types.Scene) -> RangeKey:
+    render = scene.render
+    return scene.session_uid, scene.frame_start, scene.frame_end, render.frame_map_old, render.frame_map_new
 
 
 def _range_of(scene: bpy.types.Scene, most: int) -> list[float]:

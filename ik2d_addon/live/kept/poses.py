@@ -14,7 +14,7 @@ from ...rig.pose.rotations import channels_at_rest
 from ...rig.scene.lengths.stretch_scales import note_posed_scales, scale_channels, scales_back
 from ..chain import LiveChain
 from .looks import Looks
-from .rows import Frame, KeptRows, Row
+from .rows import Frame, KeptRows, RangeKey, Row
 
 # Of a channel: bone, property and index.
 Channel = tuple[str, str, int]
@@ -50,7 +50,9 @@ class KeptPoses:
         self._misses = 0
         # Whether a frame's pose depends on those before it, as a bake of the scene's range has it.
         self.goes_on = any(chain.goes_on for chain in chains)
-        self._in_range: tuple[Frame, Frame] | None = None  # frames that were solved one from the other
+        # Frames that were solved one from the other, of which range.
+        self._as_baked: frozenset[Frame] = frozenset()
+        self._range: RangeKey | None = None
 
     @property
     def is_useful(self) -> bool:
@@ -71,7 +73,8 @@ class KeptPoses:
     def forget(self) -> None:
         """Forget all frames."""
         self._rows.clear()
-        self._shown = self._noted = self._in_range = None
+        self._shown = self._noted = self._range = None
+        self._as_baked = frozenset()
 
     def miss(self) -> None:
         """Forget all frames: they show another pose, or may."""
@@ -83,17 +86,23 @@ class KeptPoses:
         """How many frames there is room for."""
         return self._rows.most
 
-    def add_block(self, frames: Sequence[Frame], rows: NDArray[np.float64]) -> None:
-        """Keep solved frames: rows (frames, channels and looks), NaN for what is not known."""
-        self._rows.add_block(frames, rows)
+    def add_block(self, frames: Sequence[Frame], rows: NDArray[np.float64], key: RangeKey) -> None:
+        """Keep solved frames: rows (frames, channels and looks), NaN for what is not known.
+
+        key: of the scene's range, which is what the frames are if poses go on from frame to frame.
+        """
         if self.goes_on:
-            self._in_range = frames[0], frames[-1]
+            self.forget()  # frames of another range, and those that were solved by themselves
+            self._as_baked, self._range = frozenset(frames), key
+        self._rows.add_block(frames, rows)
+
+    def has_range(self, key: RangeKey) -> bool:
+        """Return whether the frames of a range were solved one from the other."""
+        return self._range == key
 
     def is_as_baked(self, frame: Frame) -> bool:
         """Return whether a kept frame has the pose that a bake of the scene's range keys."""
-        if not self.goes_on:
-            return True
-        return self._in_range is not None and self._in_range[0] <= frame <= self._in_range[1]
+        return not self.goes_on or frame in self._as_baked
 
     def write(self, frame: Frame) -> None:
         """Pose the chains as they were kept for a frame, if they were."""
@@ -127,7 +136,7 @@ class KeptPoses:
         if seen is None or not self.looks.are_same(seen, kept):
             self.miss()
             return False
-        if self.looks.hands:  # which are not known at first
+        if self.looks.hands and np.isnan(kept).any():  # those are not known at first
             kept[:] = seen
         return True
 

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 Row = NDArray[np.float32]
 # A scene's session UID, and its frame as its actions count it.
 Frame = tuple[int, float]
+# A scene's session UID, its range, and how its time is remapped.
+RangeKey = tuple[int, int, int, int, int]
 
 # So many frames are a block; one alone is used for frames that come one by one.
 BLOCK = 64
