@@ -32,7 +32,7 @@ def live(
 ) -> tuple[Task, Task]:
     """Return frames of so many live chains, and of as many IK constraints. poles: each has a moving one.
 
-    first: whether no frame is kept when they begin, as after an edit.
+    first: whether no frame is kept when they begin.
     """
 
     def drive(armature: bpy.types.Object) -> None:
@@ -47,7 +47,7 @@ def live(
 
     def frames() -> None:
         if first:
-            RIGS.mark()
+            RIGS.kept, RIGS.frames = None, 0
         with live_handlers():
             _play(mine)
 
@@ -61,7 +61,7 @@ def live_straight(first: bool = False) -> tuple[Task, Task]:
     def played(rival: Contestant) -> Task:
         def frames() -> None:
             if first and rival is rivals[LIVE]:
-                RIGS.mark()
+                RIGS.kept, RIGS.frames = None, 0
             with rival.handlers():
                 for frame in range(FRAMES):
                     rival.scene.frame_set(frame)
@@ -235,6 +235,7 @@ def _rigs(count: int, bones: int, limited: bool, drive: Drive, poles: bool = Fal
     mine = build(shapes, drive)
     for rig in (theirs, mine):
         walk(rig, FRAMES)
+        rig.scene.frame_start, rig.scene.frame_end = 0, FRAMES - 1
     return mine, theirs
 
 

@@ -83,7 +83,7 @@ def measure(bones: tuple[int, ...], frames: int, rounds: int) -> Table:
         " each bone after the evaluation, and solves nothing, so that Blender evaluates the bones twice."
         " *live*: frames that are kept, as they are from the second time on, or when they were solved in idle"
         " time: written before the evaluation, and looked at after it. *live, nothing kept*: the same frames"
-        " after an edit, all of their time by their number: solved in blocks where F-Curves alone lead the"
+        " before, all of their time by their number: solved in blocks where F-Curves alone lead the"
         " chain, else one by one. The limits are of 60 degrees, and bind on many of these frames: the whole"
         " range is solved from its start. Moving, the chain, which is straight, leaves its target's plane on"
         " each frame, and is read anew in the next one, unless it is kept."
@@ -101,7 +101,7 @@ def _row(
     for _ in range(rounds):
         for kind, contestant in rivals.items():
             times[kind] += [contestant.frame(frame) for frame in range(frames)]
-        RIGS.mark()
+        RIGS.kept, RIGS.frames = None, 0
         times[FIRST].append(mean(rivals[LIVE].frame(frame) for frame in range(frames)))
     medians = {kind: median(seconds) for kind, seconds in times.items()}
     if RIGS.problems or RIGS.failures:
@@ -143,6 +143,7 @@ def _scene(rig: IKRig, problems: Problems, moving: bool) -> bpy.types.Scene:
     for ob in (armature, target):
         scene.collection.objects.link(ob)
     scene.view_layers[0].update()
+    scene.frame_start, scene.frame_end = 0, len(problems.targets) - 1
     armature.pose.bones[-1].constraints[0].target = target
     for bone in armature.pose.bones:
         bone.rotation_mode = 'QUATERNION'

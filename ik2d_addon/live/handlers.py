@@ -39,6 +39,8 @@ def follow(
         live_pause.skipped = True
         return
     shown = _shown_as_kept(scene, depsgraph) if frame_changed else set()
+    if shown and len(shown) == len(RIGS.chains) and not RIGS.is_marked:
+        return
     read = RIGS.chains
     for _ in range(2):  # again where some must be read again
         if not RIGS.settle():

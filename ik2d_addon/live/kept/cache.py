@@ -54,17 +54,18 @@ class Kept:
         frame, before = frame_of(scene), self._before
         if self._noted is not None:
             self._remember(scene)
-        self._written, self._before = [], frame
-        poses = [each for each in self._poses.values() if each.is_useful]
-        if before is not None and before[0] == frame[0] and 0.0 < abs(frame[1] - before[1]) <= _NEXT:
-            for each in poses:
-                if frame not in each or each.goes_on:
-                    self._fill_now(scene, each, -1 if frame[1] < before[1] else 1)
-        if self._depend and not (self._all and all(frame in each for each in self._poses.values())):
+        self._before, self._written = frame, []
+        goes_on = before is not None and before[0] == frame[0] and abs(frame[1] - before[1]) <= _NEXT
+        every = list(self._poses.values())
+        for poses in every if goes_on else ():
+            if (poses.goes_on or frame not in poses) and poses.is_useful:
+                self._fill_now(scene, poses, -1 if frame[1] < before[1] else 1)
+        if self._depend and not (self._all and all(frame in poses for poses in every)):
             return
-        for each in poses:
-            each.write(frame)
-            self._written.append(each)
+        for poses in every:
+            if poses.is_useful:
+                poses.write(frame)
+                self._written.append(poses)
 
     def shown(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> set[LiveChain]:
         """Return the chains that a depsgraph shows as they were kept."""

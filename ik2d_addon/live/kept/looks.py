@@ -11,11 +11,13 @@ from ...rig.chain.foot.foot import foot_values
 from ...rig.chain.planes import bend_of
 from ..chain import LiveChain
 from ..shown import SAME, shown_axes, shown_place
-from .rows import Row
 
 # Where a joint or a target is further than this from where it was kept, as a part of the reach, the pose is
 # another.
 NEAR = 2e-6
+# From so many bones on, up to so many times as many, all of an armature's are read; up to so many numbers
+# are compared one by one.
+_MANY, _FEW = 8, 40
 
 
 class Looks:
@@ -51,7 +53,14 @@ class Looks:
             near += [NEAR * reach, NEAR * reach, NEAR * reach, SAME, SAME, SAME] * hands
         self._placed = len(near)  # the numbers before the settings
         near += [SAME for rig in rigs for _ in rig.values]
-        self._near = np.array(near)
+        self._near, self._nears = np.array(near), near
+        names = armature.pose.bones.keys()
+        self._size = len(names)
+        # Where most of an armature's bones are looked at, all of them are read in one call.
+        rows = {name: row for row, name in enumerate(names)}
+        self._rows = np.array([rows[name] for name in self._bones])
+        self._reads_all = len(self._bones) >= _MANY and len(names) <= _MANY * len(self._bones)
+        self._tails = np.empty((len(names), 3), np.float32) if self._reads_all else None
         self._settings = [(chain.index, chain.rig.settings.side, chain.rig.foot) for chain in chains]
 
     @property
@@ -59,7 +68,7 @@ class Looks:
         """How many numbers there are."""
         return len(self._near)
 
-    def read(self, depsgraph: bpy.types.Depsgraph, kept: Row | None = None) -> Row | None:
+    def read(self, depsgraph: bpy.types.Depsgraph, kept: Sequence[float] | None = None) -> list[float] | None:
         """Return the numbers (width,) as a depsgraph shows them; None where it does not show the armature.
 
         kept: numbers of which the settings are taken where nothing animates these.
@@ -74,12 +83,17 @@ class Looks:
             axes = shown_axes(*node, depsgraph)
             found.extend((*axes.col[0], *axes.col[1]))
         world, bones = shown.matrix_world, shown.pose.bones
-        for name in self._bones:
-            found.extend(world @ bones[name].tail)
+        if self._tails is None or len(bones) != self._size:
+            for name in self._bones:
+                found.extend(world @ bones[name].tail)
+        else:
+            bones.foreach_get("tail", self._tails.ravel())
+            matrix = np.array(world, np.float32)
+            found.extend((self._tails[self._rows] @ matrix[:3, :3].T + matrix[:3, 3]).ravel().tolist())
         for name in self.hands:
             found.extend((*(world @ bones[name].tail), *bones[name].x_axis))
         if kept is not None and shown.animation_data is None:
-            found.extend(kept[self._placed :].tolist())
+            found.extend(kept[self._placed :])
         else:
             settings = shown.ik2d.chains
             for index, side, foot in self._settings:
@@ -87,13 +101,20 @@ class Looks:
                 found.extend((its.softness, side * bend_of(its), its.influence))
                 if foot is not None:
                     found.extend(foot_values(its.foot))
-        return np.array(found, np.float32)
+        return found
 
-    def are_same(self, shown: Row, kept: Row) -> bool:
+    def are_same(self, shown: Sequence[float], kept: Sequence[float]) -> bool:
         """Return whether numbers (width,) are those that were kept, of which NaN are not known yet."""
-        off = np.abs(shown - kept)
+        if len(shown) <= _FEW:
+            for value, expected, near in zip(shown, kept, self._nears, strict=True):
+                if not abs(value - expected) <= near:
+                    break
+            else:
+                return True
+        one, other = np.array(shown), np.array(kept)
+        off = np.abs(one - other)
         if (off <= self._near).all():
             return True
         # Far from the origin 32 bits hold no more.
-        far = SAME * float(np.nanmax(np.abs(kept[: self._placed]), initial=0.0))
-        return bool(((off <= self._near + far) | np.isnan(kept)).all() and np.isfinite(shown).all())
+        far = SAME * float(np.nanmax(np.abs(other[: self._placed]), initial=0.0))
+        return bool(((off <= self._near + far) | np.isnan(other)).all() and np.isfinite(one).all())

@@ -2,6 +2,7 @@
 """The kept frames of one armature: its live chains' channels, and what is seen where they are shown."""
 
 from collections.abc import Iterator, Sequence
+from math import isnan
 from typing import NamedTuple
 
 import bpy
@@ -41,7 +42,7 @@ class KeptPoses:
         self.armature, self.chains = armature, chains
         self.looks = Looks(armature, chains)
         self.channels = _channels(armature, chains)
-        self._size = len(armature.pose.bones)
+        self._size, self._width = len(armature.pose.bones), len(self.channels)
         self._parts = list(_parts(armature, self.channels))
         self._rows = KeptRows(len(self.channels) + self.looks.width, most)
         self._shown: Row | None = None  # that of the frame that Blender is about to show, or shows
@@ -131,13 +132,13 @@ class KeptPoses:
         row, self._shown = self._shown, None
         if row is None:
             return False
-        kept = row[len(self.channels) :]
+        kept = row[self._width :].tolist()
         seen = self.looks.read(depsgraph, kept)
         if seen is None or not self.looks.are_same(seen, kept):
             self.miss()
             return False
-        if self.looks.hands and np.isnan(kept).any():  # those are not known at first
-            kept[:] = seen
+        if self.looks.hands and isnan(sum(kept)):  # those are not known at first
+            row[self._width :] = seen
         return True
 
     def note(self) -> None:
