@@ -10,8 +10,10 @@ from pathlib import Path
 import bpy
 import pytest
 from rigs import add_armature, add_chain, add_target, override_from
+from test_live import missed
 
 import ik2d_addon
+from ik2d_addon.live.registry import RIGS
 
 ROOT = Path(__file__).resolve().parents[2]
 # Opens a file as another session of Blender would, says what is there, and saves it again.
@@ -132,3 +134,20 @@ def test_a_chain_removed_from_an_override_stays_removed(tmp_path):
     override.ik2d.chains.clear()
     bpy.ops.wm.save_as_mainfile(filepath=path)
     assert read_in_another_session(path)["chains"] == []
+
+
+@pytest.mark.parametrize("with_chain", [False, True], ids=["nothing of ours", "a chain"])
+def test_frames_of_a_live_override_are_kept_and_dropped_at_an_edit(tmp_path, with_chain):
+    override = overridden(tmp_path, with_chain)
+    places = {frame: (0.0, -0.6 + 0.02 * frame, 0.4 + 0.01 * frame) for frame in (1, 12)}
+    chain = add_chain(override, "shin", add_target(places), name="Leg", live=True)
+    for frame in (*range(1, 13), *range(1, 13)):
+        bpy.context.scene.frame_set(frame)
+        assert missed(override, chain) < 1e-5
+    (kept,) = RIGS.kept._poses.values()
+    assert kept.armature == override and (bpy.context.scene.session_uid, 5.0) in kept
+    chain.target.animation_data_clear()
+    chain.target.location = (0.0, -0.5, 0.6)
+    for frame in (5, 6):
+        bpy.context.scene.frame_set(frame)
+        assert missed(override, chain) < 1e-5
