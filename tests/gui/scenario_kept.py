@@ -60,6 +60,25 @@ def test():
     assert far(kept, shown()) > 0.1
     joint.use_limit = False
     yield 0.3
+    # A bone that is turned by hand is turned back, also between two moves of the target.
+    x, y = ui.center(ui.region()[1])
+    bpy.context.scene.frame_set(20)
+    arm().data.bones.active = arm().data.bones["upper"]
+    for turn in range(3):
+        if turn:
+            bpy.data.objects["Target"].location.x += 0.05
+        yield from ui.move(x, y)
+        yield from ui.key('R')
+        for step in range(1, 5):
+            yield from ui.move(x + 30 * step, y + 40 * step)
+            yield 0.1
+        yield from ui.button('PRESS')
+        yield from ui.button('RELEASE')
+        yield 0.3
+        tip, _, target = places()
+        assert (tip - target).length < 1e-4, (turn, (tip - target).length)
+    bpy.context.scene.frame_set(21)
+    yield 0.2
     bpy.ops.ik2d.bake()
     yield from ui.wait_until(lambda: not arm().ik2d.chains[0].live, "the bake")
     assert far(kept, shown()) < 1e-4, far(kept, shown())
