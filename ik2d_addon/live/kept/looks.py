@@ -11,6 +11,7 @@ from ...rig.chain.foot.foot import foot_values
 from ...rig.chain.planes import bend_of
 from ..chain import LiveChain
 from ..shown import SAME, shown_axes, shown_place
+from .rows import Row
 
 # Where a joint or a target is further than this from where it was kept, as a part of the reach, the pose is
 # another.
@@ -68,10 +69,10 @@ class Looks:
         """How many numbers there are."""
         return len(self._near)
 
-    def read(self, depsgraph: bpy.types.Depsgraph, kept: Sequence[float] | None = None) -> list[float] | None:
+    def read(self, depsgraph: bpy.types.Depsgraph, *, whole: bool = True) -> list[float] | None:
         """Return the numbers (width,) as a depsgraph shows them; None where it does not show the armature.
 
-        kept: numbers of which the settings are taken where nothing animates these.
+        whole: False leaves the settings out where nothing animates them.
         """
         shown = self._armature.evaluated_get(depsgraph)
         if not shown.is_evaluated:
@@ -92,29 +93,29 @@ class Looks:
             found.extend((self._tails[self._rows] @ matrix[:3, :3].T + matrix[:3, 3]).ravel().tolist())
         for name in self.hands:
             found.extend((*(world @ bones[name].tail), *bones[name].x_axis))
-        if kept is not None and shown.animation_data is None:
-            found.extend(kept[self._placed :])
-        else:
-            settings = shown.ik2d.chains
-            for index, side, foot in self._settings:
-                its = settings[index]
-                found.extend((its.softness, side * bend_of(its), its.influence))
-                if foot is not None:
-                    found.extend(foot_values(its.foot))
+        if not whole and shown.animation_data is None:
+            return found
+        settings = shown.ik2d.chains
+        for index, side, foot in self._settings:
+            its = settings[index]
+            found.extend((its.softness, side * bend_of(its), its.influence))
+            if foot is not None:
+                found.extend(foot_values(its.foot))
         return found
 
-    def are_same(self, shown: Sequence[float], kept: Sequence[float]) -> bool:
-        """Return whether numbers (width,) are those that were kept, of which NaN are not known yet."""
-        if len(shown) <= _FEW:
-            for value, expected, near in zip(shown, kept, self._nears, strict=True):
+    def are_same(self, shown: Sequence[float], kept: Row) -> bool:
+        """Return whether numbers (m,) are the first of those (width,) kept, of which NaN are not known."""
+        count = len(shown)
+        if count <= _FEW:
+            for value, expected, near in zip(shown, kept[:count].tolist(), self._nears, strict=False):
                 if not abs(value - expected) <= near:
                     break
             else:
                 return True
-        one, other = np.array(shown), np.array(kept)
-        off = np.abs(one - other)
-        if (off <= self._near).all():
+        seen, kept, nears = np.array(shown), kept[:count], self._near[:count]
+        off = np.abs(seen - kept)
+        if (off <= nears).all():
             return True
         # Far from the origin 32 bits hold no more.
-        far = SAME * float(np.nanmax(np.abs(other[: self._placed]), initial=0.0))
-        return bool(((off <= self._near + far) | np.isnan(other)).all() and np.isfinite(one).all())
+        far = SAME * float(np.nanmax(np.abs(kept[: self._placed]), initial=0.0))
+        return bool(((off <= nears + far) | np.isnan(kept)).all() and np.isfinite(seen).all())

@@ -2,7 +2,6 @@
 """The kept frames of one armature: its live chains' channels, and what is seen where they are shown."""
 
 from collections.abc import Iterator, Sequence
-from math import isnan
 from typing import NamedTuple
 
 import bpy
@@ -132,13 +131,13 @@ class KeptPoses:
         row, self._shown = self._shown, None
         if row is None:
             return False
-        kept = row[self._width :].tolist()
-        seen = self.looks.read(depsgraph, kept)
+        kept = row[self._width :]
+        seen = self.looks.read(depsgraph, whole=False)
         if seen is None or not self.looks.are_same(seen, kept):
             self.miss()
             return False
-        if self.looks.hands and isnan(sum(kept)):  # those are not known at first
-            row[self._width :] = seen
+        if self.looks.hands and np.isnan(kept).any():  # those are not known at first
+            kept[: len(seen)] = seen
         return True
 
     def note(self) -> None:
