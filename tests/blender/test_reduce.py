@@ -167,6 +167,21 @@ def test_a_target_at_rest_takes_two_keys():
     assert report.to_dict()["chains"][0]["keys"] == 2
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("bones", [1, 2])
+def test_bones_that_may_not_turn_at_all_take_two_keys(mode, bones):
+    """Their Euler angles are zero on all frames: nothing turns."""
+    armature, _ = leg_with_target()
+    chain = armature.ik2d.chains[0]
+    chain.bone_count = bones
+    for bone in armature.pose.bones:
+        bone.rotation_mode = mode
+    for joint in chain.joints:
+        joint.weight = 0.0
+    (found,) = bake(armature, frame_start=1, frame_end=20, options=BakeOptions(reduce=0.01)).chains
+    assert found.keys == 2
+
+
 def test_keys_stand_on_the_frames_of_the_step_only():
     armature, _ = leg_with_target()
     bake(armature, frame_start=1, frame_end=40, step=3, options=BakeOptions(reduce=1e-4))

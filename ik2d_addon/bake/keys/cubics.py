@@ -61,7 +61,8 @@ class PlayedChain:
             (lambda places: places) if mode is None else turning(mode, part)
             for mode, part in zip(self.modes, parts, strict=True)
         ]
-        return self.linkage.tips_in_space(turns, rows, self._offsets(channels[:, turned:], rows))
+        tips = self.linkage.tips_in_space(turns, rows, self._offsets(channels[:, turned:], rows))
+        return np.broadcast_to(tips, (len(channels), 3))  # one for all where no Euler angle turns anything
 
     def marked(self, channels: Floats) -> Floats:
         """Return the marks (m, k, 3), as the first bone's channels turn them, for channels (m, c)."""
