@@ -4,7 +4,7 @@
     python tools/compare_bakes.py COMMIT [--other COMMIT] [--chains N] [--crowds N] [--seed N] [...]
 
 Without --other the second version is the checkout as it is. The scenes are the samples, so many random
-armatures of one chain, and so many of many unlike chains, of all solvers, with limits, slides, stretch, hands,
+armatures of one chain, and so many of unlike chains, of all solvers, with limits, slides, stretch, hands,
 influence and all ways to key. Each version runs in a process of its own. Bit by bit, but where --tolerance is
 given: then numbers may differ by it, and iterations by any. Exit code 1 where anything differs.
 """
