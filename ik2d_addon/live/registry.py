@@ -20,6 +20,7 @@ from ..rig.chain.order import in_rounds, refuse_shared
 from ..rig.chain.paths.owners import with_settings
 from ..rig.chain.renames import bones_of, why_linked
 from ..rig.pose.swings import NEAR
+from ..rig.scene import live_pause
 from ..rig.scene.bone_constraints import state_of_controls
 from ..rig.scene.rounding import reached_within
 from .chain import LiveChain
@@ -67,8 +68,10 @@ class Rigs:
 
         What was kept is dropped where one of them, or an Action, was edited.
         """
-        if not self._current:
+        if not self._current or live_pause.pauses:
             return None
+        if not self.updates.known:
+            return set()
         found = self.updates.concerned(depsgraph)
         if found is None:
             self.mark()

@@ -29,13 +29,17 @@ class Updates:
             for node, _ in chain.followed:
                 self._by_node.setdefault(node, []).append(chain)
         self._data = {armature.data for armature in self._by_armature}
+        # All that an update may name which concerns a chain.
+        self.known = self._waiting | self._data | self._by_armature.keys() | self._by_node.keys()
+        self.known.update(node.data for node in self._by_node if node.type == 'ARMATURE')
 
     def concerned(self, depsgraph: bpy.types.Depsgraph) -> tuple[set[LiveChain], set[LiveChain]] | None:
         """Return the chains that an update moves, and those of them whose targets it may have changed.
 
         None where any chain may be another one: bones, constraints or a chain that waits were edited.
         """
-        updated = {update.id.original: update for update in depsgraph.updates}
+        updates = ((update.id.original, update) for update in depsgraph.updates)
+        updated = {block: update for block, update in updates if block in self.known}
         if not updated.keys().isdisjoint(self._waiting):
             return None
         moved: set[LiveChain] = set()
