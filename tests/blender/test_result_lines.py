@@ -139,9 +139,8 @@ def test_chains_that_were_never_live_can_be():
     assert can_be_live(armature) == []
     bpy.ops.ik2d.bake(chain="shin.L")
     assert can_be_live(armature) == [armature.ik2d.chains[0]]
-    armature.ik2d.chains[0].solver = 'CCD'
-    armature.ik2d.chains[0].start_from = 'PREVIOUS'
-    assert can_be_live(armature) == []
+    armature.ik2d.chains[0].solver = 'CCD'  # which goes on from the frame before
+    assert can_be_live(armature) == [armature.ik2d.chains[0]]
 
 
 def test_results_of_earlier_versions_have_no_line_of_their_own_and_are_shown_all_the_same():

@@ -86,7 +86,7 @@ def test_solve_and_live_show_the_pose_of_least_bend():
     assert np.abs(np.arctan2(pose[:, 2], pose[:, 1]) - alone[19]).max() < 1e-4
     chain.live = True
     assert np.abs(shown(armature, [12, 25]) - alone[[11, 24]]).max() < 1e-4
-    assert chain.live_status == "On its target"
+    assert chain.live_status.startswith("On its target")
 
 
 def test_a_part_joins_the_keys_beside_it():
