@@ -129,16 +129,19 @@ class ChainReport(ChainResult):
         )
 
     def parted_words(self) -> str:
-        """Return "; live shows another pose at frames 40 to 52", or "" where it shows none."""
+        """Return "; by each frame alone live shows another pose at frames 40 to 52", or ""."""
         if self.circumstances.parted is None or not self.circumstances.parted.any():
             return ""
         (begin, end), *others = runs(self.circumstances.parted)
         first, last = self.frames[begin], self.frames[end - 1]
         more = say(" and on {runs}", runs=number_of(len(others), "other run")) if others else ""
         if last > first:
-            words = noted("; live shows another pose at frames {first:g} to {last:g}{more}")
+            words = noted(
+                "; by each frame alone live shows another pose at frames {first:g} to {last:g}{more}"
+            )
             return say(words, first=first, last=last, more=more)
-        return say("; live shows another pose at frame {first:g}{more}", first=first, more=more)
+        words = noted("; by its frame alone live shows another pose at frame {first:g}{more}")
+        return say(words, first=first, more=more)
 
     def _length(self, length: float) -> str:
         return length_text(length, self.standard.units)

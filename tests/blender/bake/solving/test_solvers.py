@@ -61,7 +61,7 @@ def test_a_bake_goes_over_on_several_frames_where_each_by_itself_jumps():
     assert errors_on(range(1, FRAMES + 1), armature, chain).max() < 1e-4
     (told,) = report.chains
     assert told.circumstances.parted.tolist() == [False] * 8 + [True] * 23
-    assert told.sentence().endswith("; live shows another pose at frames 9 to 31")
+    assert told.sentence().endswith("; by each frame alone live shows another pose at frames 9 to 31")
     assert told.to_dict()["parted"] == told.circumstances.parted.tolist()
     assert not but_jumps(report.warnings) and not report.warnings
     chain.start_from = 'REST'
