@@ -108,7 +108,7 @@ class LiveChain:
         return turns
 
     @property
-    def is_foreseeable(self) -> bool:
+    def can_be_solved_ahead(self) -> bool:
         """Whether frames to come may be solved ahead, by the bake's own stages."""
         rig, held = self.rig, self._held
         if held is None or self._controls or self.depends_on_unseen:
@@ -116,8 +116,8 @@ class LiveChain:
         return held.keeps_its_plane and not (rig.foot is not None and rig.foot.has_surface)
 
     @property
-    def foreseeable(self) -> RigChain:
-        """The chain as frames to come are solved."""
+    def solved_ahead(self) -> RigChain:
+        """The chain as it is read for frames to come."""
         return shortest_way(self.rig) if turns_shortest(self.rig) else self.rig
 
     @property

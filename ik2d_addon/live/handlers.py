@@ -38,21 +38,22 @@ def follow(
     if live_pause.pauses:
         live_pause.skipped = True
         return
-    shown = _shown_as_kept(scene, depsgraph) if frame_changed else set()
-    if shown and len(shown) == len(RIGS.chains) and not RIGS.is_marked:
+    # Chains that are left as they are: shown as they were kept, or of no concern to an update.
+    left = _shown_as_kept(scene, depsgraph) if frame_changed else set()
+    if left and len(left) == len(RIGS.chains) and not RIGS.is_marked:
         return
     read = RIGS.chains
     for _ in range(2):  # again where some must be read again
         if not RIGS.settle():
             return
         if concerned is not None:
-            shown = set(RIGS.chains.values()) - concerned if RIGS.chains is read else set()
-        if _follow_all(scene, depsgraph, frame_changed, shown):
+            left = set(RIGS.chains.values()) - concerned if RIGS.chains is read else set()
+        if _follow_all(scene, depsgraph, frame_changed, left):
             break
-        shown, concerned = set(), None
+        left, concerned = set(), None
     if frame_changed and not RIGS.is_marked:
         try:
-            _keep(scene, depsgraph, shown)
+            _keep(scene, depsgraph, left)
         except Exception:  # without it, each frame is followed
             RIGS.kept = None
 

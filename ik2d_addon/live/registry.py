@@ -290,7 +290,7 @@ def _reached(look: Look, chain: LiveChain | None) -> str:
     if look.openness < NEAR and swing is not None:
         where = say("{where} within {angle:.0f} degrees", where=WHERE[swing.rule], angle=np.degrees(NEAR))
         return say("{on_target}, {where}, where its plane may turn over", on_target=on_target, where=where)
-    if chain is not None and RIGS.kept is not None and RIGS.kept.may_go_on(chain):
+    if chain is not None and RIGS.kept is not None and RIGS.kept.awaits_range(chain):
         return say("{on_target}, by this frame alone until those before it are solved", on_target=on_target)
     return on_target
 

@@ -5,14 +5,14 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 import bpy
-import numpy as np
 
-from ..rig.animation.bone_channels import ROTATIONS
+from ..rig.animation.bone_channels import ROTATIONS, channel_values
 from ..rig.animation.value_keys import existing_drivers
 from .chain import LiveChain
 
 # What an armature's chains hang on, and their own pose, as one update of ours leaves it.
 State = tuple[Any, ...]
+_CHANNELS = (*ROTATIONS, "location", "scale")
 
 
 class Updates:
@@ -77,12 +77,8 @@ class Updates:
         above = {chain.above for chain in self._by_armature[armature] if chain.above}
         bones = shown.pose.bones
         held = [tuple(map(tuple, bones[name].matrix)) for name in sorted(above)]
-        rotations = []
-        for prop in ROTATIONS:
-            buffer = np.empty(len(armature.pose.bones) * (3 if prop == "rotation_euler" else 4), np.float32)
-            armature.pose.bones.foreach_get(prop, buffer)
-            rotations.append(buffer.tobytes())
-        return tuple(map(tuple, shown.matrix_world)), held, rotations
+        own = [channel_values(armature.pose.bones, name).tobytes() for name in _CHANNELS]
+        return tuple(map(tuple, shown.matrix_world)), held, own
 
 
 def _is_selected_alone(block: bpy.types.ID, update: Any, updated: dict[bpy.types.ID, Any]) -> bool:

@@ -6,7 +6,6 @@ from math import atan2, isfinite, pi, sqrt
 from typing import TypeAlias
 
 import bpy
-import numpy as np
 from mathutils import Euler, Quaternion, Vector
 
 from ..core.swing.plain import Quaternion as Whole
@@ -14,10 +13,12 @@ from ..core.swing.plain import quaternion_about
 from ..rig.animation.bone_channels import (
     BoneRotation,
     Value,
+    channel_values,
     locked_channels,
     rotation_property,
     set_values,
     values_of,
+    width_of,
 )
 from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import note_posed
@@ -133,9 +134,7 @@ class PoseWrites:
         bones = self._armature.pose.bones
         rows = {name: row for row, name in enumerate(bones.keys())}
         for prop, values in self._values.items():
-            width = len(next(iter(values.values())))
-            buffer = np.empty(width * len(rows), np.float32)
-            bones.foreach_get(prop, buffer)
+            width, buffer = width_of(prop), channel_values(bones, prop)
             for name, numbers in values.items():
                 first = width * rows[name]
                 buffer[first : first + width] = numbers

@@ -227,7 +227,8 @@ def test_kept_frames_are_those_that_are_followed(kind, followed):
     followed.clear()
     shown = poses(armature, FRAMES)
     assert followed == [] and not RIGS.problems
-    assert far(shown, afterwards(armature, FRAMES)) <= 1e-3 if kind == stretched else SAME
+    # A chain that stretches to its target lies on a line: joints move by the root of what the tip does.
+    assert far(shown, afterwards(armature, FRAMES)) <= (1e-3 if kind == stretched else SAME)
 
 
 def test_frames_that_constraints_lead_are_kept_once_they_were_shown(followed):
@@ -461,7 +462,7 @@ def test_undo_drops_what_was_kept():
     bpy.context.view_layer.update()
     bpy.ops.ed.undo_push(message="before")
     play()
-    RIGS.kept.sentinel = True
+    assert RIGS.kept is not None
     bpy.ops.ed.undo_push(message="after")
     bpy.ops.ed.undo()
     assert RIGS.kept is None

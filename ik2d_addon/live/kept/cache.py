@@ -41,7 +41,7 @@ class Kept:
         self._lengths = {
             poses: BLOCK
             for poses in self._poses.values()
-            if not self._depend and all(chain.is_foreseeable for chain in poses.chains)
+            if not self._depend and all(chain.can_be_solved_ahead for chain in poses.chains)
         }
         self._before: Frame | None = None  # the frame before
         self._written: list[KeptPoses] = []
@@ -124,7 +124,7 @@ class Kept:
             chain.kept_in(frame, True)
         return chains
 
-    def may_go_on(self, chain: LiveChain) -> bool:
+    def awaits_range(self, chain: LiveChain) -> bool:
         """Return whether a chain's pose is to come from the frames before, and does not yet."""
         poses = self._poses.get(chain.armature)
         return poses in self._lengths and poses.is_useful and chain.goes_on and not chain.is_as_baked
@@ -170,15 +170,15 @@ class Kept:
 
     def _solve(self, scene: bpy.types.Scene, poses: KeptPoses, times: list[float]) -> Steps[None]:
         """Solve and keep frames at times, in steps; where that cannot be, do so no more."""
+        frames, key = frames_of(scene, times), _range_key(scene)  # which may be changed meanwhile
         try:
-            frames = frames_of(scene, times)
             rows = yield from solved_rows(scene, poses, times)
         except IK2DError:  # the frame itself says so where it is shown
             rows = None
         if rows is None:
             self._lengths.pop(poses, None)
         else:
-            poses.add_block(frames, rows, _range_key(scene))
+            poses.add_block(frames, rows, key)
 
 
 def _is_in(poses: KeptPoses, scene: bpy.types.Scene) -> bool:

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...rig.animation.bone_channels import width_of
 from ...rig.animation.value_keys import existing_drivers
 from ...rig.animation.versions import existing_fcurves
 from ...rig.pose.rotations import channels_at_rest
@@ -21,7 +22,6 @@ Channel = tuple[str, str, int]
 
 # Frames that were found elsewhere so often are no longer kept until something is edited.
 _MISSES = 3
-_WIDTHS = {"rotation_quaternion": 4, "rotation_axis_angle": 4}
 
 
 class _Part(NamedTuple):
@@ -155,7 +155,8 @@ class KeptPoses:
     def remember(self, frame: Frame, depsgraph: bpy.types.Depsgraph) -> None:
         """Keep a frame whose channels were noted, as a depsgraph shows it now."""
         noted, self._noted = self._noted, None
-        if noted is None or frame in self._rows:
+        # One that was solved in its range, and had to make room, is no longer as baked if followed by itself.
+        if noted is None or frame in self._rows or frame in self._as_baked:
             return
         seen = self.looks.read(depsgraph)
         if seen is not None:
@@ -180,7 +181,7 @@ def _parts(armature: bpy.types.Object, channels: Sequence[Channel]) -> Iterator[
     rows = {name: row for row, name in enumerate(armature.pose.bones.keys())}
     for prop in dict.fromkeys(prop for _, prop, _ in channels):
         columns = [column for column, channel in enumerate(channels) if channel[1] == prop]
-        width = _WIDTHS.get(prop, 3)
+        width = width_of(prop)
         places = [width * rows[channels[column][0]] + channels[column][2] for column in columns]
         yield _Part(
             prop,

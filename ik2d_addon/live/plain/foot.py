@@ -8,9 +8,6 @@ from mathutils import Matrix, Vector
 
 from ...rig.chain.foot.foot import Foot
 
-# A space is even if its axes' lengths differ by less than this part.
-_EVEN = 1e-5
-
 
 class FootPose(NamedTuple):
     """The goal of an ankle in the world, and the rotations of foot and toes from rest."""
@@ -53,17 +50,3 @@ class PlainFoot:
             lowest = min(ahead.z * along + up.z * over for along, over in sole)
             goal.z += max(0.0, ground - control.z - lowest)
         return FootPose(goal, angles, [turned @ Matrix.Rotation(angle, 3, self.axis) for angle in angles])
-
-
-def even_size(base: Matrix | None, scales: Sequence[Vector]) -> float | None:
-    """Return the size of what hangs on a chain, by the pose matrix above it and its bones' scales.
-
-    None where these are uneven.
-    """
-    size, sizes = 1.0, [scale for scale in scales if tuple(scale) != (1.0, 1.0, 1.0)]
-    axes = () if base is None else [column.xyz.length for column in base.col[:3]]
-    for lengths in (axes, *sizes) if axes else sizes:
-        if not max(lengths) <= (1.0 + _EVEN) * min(lengths):
-            return None
-        size *= lengths[0]
-    return size

@@ -43,6 +43,18 @@ def rotation_property(mode: str) -> str:
     return named.get(mode, "rotation_euler")
 
 
+def channel_values(bones: bpy.types.bpy_prop_collection, name: str) -> NDArray[np.float32]:
+    """Return the numbers of a property of all pose bones, flat, each bone's side by side."""
+    values = np.empty(len(bones) * width_of(name), np.float32)
+    bones.foreach_get(name, values)
+    return values
+
+
+def width_of(name: str) -> int:
+    """Return how many numbers a rotation, location or scale property of a bone has."""
+    return 4 if name in ("rotation_quaternion", "rotation_axis_angle") else 3
+
+
 @dataclass(frozen=True, eq=False)
 class BoneRotation:
     """The values of one bone's rotation channels over the frames."""

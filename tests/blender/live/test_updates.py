@@ -138,6 +138,25 @@ def test_a_bone_of_a_chain_that_is_turned_by_hand_is_turned_back():
     assert all(missed(armature, chain) < SAME for chain in armature.ik2d.chains)
 
 
+@pytest.mark.parametrize("channel", ["location", "scale"])
+def test_a_bone_that_is_moved_in_the_update_of_our_own_writing_counts(channel):
+    armature, targets = arms()
+    targets[1].location.x += 0.05
+    update()
+    values = np.empty(3 * len(armature.pose.bones), np.float32)
+    armature.pose.bones.foreach_get(channel, values)
+    first = 3 * armature.pose.bones.find("a0")
+    if channel == "scale":
+        values[first : first + 3] *= 1.1
+    else:
+        values[first + 1] += 0.1  # along the bone, in the chain's plane
+    armature.pose.bones.foreach_set(channel, values)
+    armature.update_tag(refresh={'OBJECT'})  # as our own writing does
+    for _ in range(3):
+        update()
+    assert all(missed(armature, chain) < 3.0 * SAME for chain in armature.ik2d.chains)
+
+
 def test_a_bone_that_carries_the_chain_and_follows_something_else_is_followed():
     armature = add_armature(
         {
