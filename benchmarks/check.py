@@ -3,8 +3,9 @@
 
 Each speed is a ratio of two things that are done in turns in this process, ours first: a slower machine, or
 one with other work to do, gives about the same. Of five rounds the median is held against the ratio in
-docs/benchmarks.json; what has lost more than its bound is measured twice more, and if it has each time, that
-is the exit code. --short: each round takes either side once, not the best of three. --write: renews the file.
+docs/benchmarks.json; what has lost more than its bound is measured up to four times more, and if it has each
+time, that is the exit code. --short: each round takes either side once, not the best of three. --write:
+renews the file.
 """
 
 import argparse
@@ -34,7 +35,7 @@ from .timing import Task, processor_time_of
 # numpy has a fast tangent with AVX-512 alone: without it arrays take up to twice their time, next to C.
 _KIND = "" if __cpu_features__.get("AVX512_SKX") else "_avx2"
 FILE = Path(__file__).resolve().parent.parent / "docs" / f"benchmarks{_KIND}.json"
-ROUNDS, BEST_OF, AGAIN = 5, 3, 2
+ROUNDS, BEST_OF, AGAIN = 5, 3, 4
 # How many times as much as committed a ratio may be. Ten short runs next to other work were at most 10 % off
 # their median, but for single ones of 20 to 30 %.
 BOUND = 1.25
@@ -102,7 +103,7 @@ def compared(ratios: Sequence[Ratio], now: Mapping[str, float], before: Mapping[
 
 
 def checked(ratios: Sequence[Ratio], before: Mapping[str, float], best_of: int) -> list[Found]:
-    """Measure, and measure up to twice more, and longer, what has lost: the lowest counts."""
+    """Measure, and measure up to four times more, and longer, what has lost: the lowest counts."""
     now = measured(ratios, best_of)
     for _ in range(AGAIN):
         lost = {found.name for found in compared(ratios, now, before) if found.has_lost}
@@ -266,7 +267,8 @@ def _constrained(count: int, frames: int) -> tuple[Task, Task]:
 
 
 RATIOS = (
-    Ratio("two bones, 200,000 targets : the article's function in C", _two_bone),
+    # By up to 40 % more where other work uses the memory, which arrays of this size wait for and C does not.
+    Ratio("two bones, 200,000 targets : the article's function in C", _two_bone, 1.5),
     Ratio("ten bones, CCD, a target of 1,000 : one of plain CCD", lambda: _batch(1_000), per=10.0),
     Ratio("ten bones, Even, 5,000 targets : plain CCD, 100 targets", _even),
     Ratio("ten bones, CCD, a path of 400 frames : plain CCD", _path),

@@ -208,10 +208,11 @@ def test_a_ratio_is_lost_beyond_its_bound_or_where_none_is_committed():
 
 
 @pytest.mark.parametrize(
-    ("again", "lost"), [([1.1], False), ([1.6, 1.2], False), ([1.6, 1.4], True), ([1.4, 1.6], True)]
+    ("again", "lost"),
+    [([1.1], False), ([1.6, 1.2], False), ([1.6, 1.5, 1.4, 1.2], False), ([1.6, 1.4, 1.5, 1.6], True)],
 )
-def test_what_has_lost_is_measured_up_to_twice_more_and_longer(monkeypatch, again, lost):
-    answers = [{"a": 1.5, "b": 1.0}, *({"a": ratio} for ratio in again), {}, {}]
+def test_what_has_lost_is_measured_up_to_four_times_more_and_longer(monkeypatch, again, lost):
+    answers = [{"a": 1.5, "b": 1.0}, *({"a": ratio} for ratio in again), *[{}] * 4]
     asked = []
 
     def measured(ratios, best_of):

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keys and drivers on a chain's settings stay with the chain, whichever way the list of chains is changed."""
 
-import time
-
 import bpy
 import numpy as np
 import pytest
@@ -20,7 +18,7 @@ from keyed_chains import (
     tips,
     two_legs,
 )
-from rigs import evaluated_place, override_from
+from rigs import calls_of, evaluated_place, override_from
 
 from ik2d_addon.bake import bake
 from ik2d_addon.chains import add_chain, adopt, make_native, release, remove_chain
@@ -524,8 +522,7 @@ def test_a_file_from_before_gets_numbers_and_keeps_its_pose(tmp_path):
 # --- Cost --------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_a_hundred_actions_of_two_hundred_curves_take_at_most_15_ms():
+def test_moving_a_chain_looks_at_far_fewer_things_than_all_actions_have_curves():
     armature = two_legs()
     curves = [(f'pose.bones["b{j // 4}"].location', j % 4) for j in range(198)]
     for i in range(100):
@@ -534,13 +531,11 @@ def test_a_hundred_actions_of_two_hundred_curves_take_at_most_15_ms():
         ob = bpy.data.objects.new(f"Driven {i}", None)
         bpy.context.scene.collection.objects.link(ob)
         ob.driver_add("location", 0)
-    took = []
-    for i in range(8):
-        start = time.process_time()
-        move_chain(armature, 1 - 2 * (armature.ik2d.active_index > 0))
-        took.append(time.process_time() - start)
+    for i in range(4):
+        direction = 1 - 2 * (armature.ik2d.active_index > 0)
+        calls = calls_of(lambda direction=direction: move_chain(armature, direction))
+        assert calls < 100 * 200 / 2
         assert paths(bpy.data.actions["Clip 7"])[:2] == (_as_made() if i % 2 else MOVED)
-    assert min(took) < 0.015, took
 
 
 def _as_made():
