@@ -125,14 +125,22 @@ def add(curve: bpy.types.FCurve, columns: Columns) -> None:
     points = curve.keyframe_points
     points.clear()
     points.add(len(columns["co"]))
+    types = [columns.get(f"{side}_type") for side in _SIDES]
+    free = [AUTO_CLAMPED == FREE if of_side is None else of_side == FREE for of_side in types]
+    # Blender may align a free handle with an automatic one: it places these first, by the types alone.
+    laid_over = bool(np.any(free[0] != free[1]))
     for name, values in columns.items():
-        points.foreach_set(name, values.ravel())
+        if not (laid_over and name in _SIDES):
+            points.foreach_set(name, values.ravel())
     curve.update()
-    if any(f"{side}_type" in columns for side in _SIDES):
-        left, right = (np.equal(columns.get(f"{side}_type", AUTO_CLAMPED), FREE) for side in _SIDES)
-        alone = left != right
-        if alone.any():  # Blender may align a free handle with an automatic one
-            _set_exactly(curve, columns, (alone & left, alone & right))
+    if not laid_over:
+        return
+    for side, of_side, its_free in zip(_SIDES, types, free, strict=True):
+        if of_side is not None:
+            handles = np.empty_like(columns[side])
+            points.foreach_get(side, handles.ravel())
+            np.copyto(handles, columns[side], where=its_free | (of_side == ALIGNED))
+            points.foreach_set(side, handles.ravel())
 
 
 def fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | bool = False) -> None:
