@@ -75,6 +75,7 @@ class AnimatedPaths:
     """F-Curves, animated settings and bones of an armature, read once for all of its chains."""
 
     curves: dict[str, list[tuple[int, FCurve]]]  # by their paths, each with its place
+    of_settings: tuple[str, ...]  # the paths among them that set chains
     settings: frozenset[str]  # names of chains' settings with keys or drivers
     bones: dict[int, int]  # their numbers, by their pointers: names of a damaged file cannot be read
 
@@ -86,7 +87,9 @@ class AnimatedPaths:
             curves.setdefault(curve.data_path, []).append((place, curve))
         paths = [*curves, *(driver.data_path for driver in existing_drivers(armature))]
         settings = frozenset(path.rpartition(".")[2] for path in paths if path.startswith("ik2d."))
-        return cls(curves, settings, {bone.as_pointer(): i for i, bone in enumerate(armature.data.bones)})
+        setting = tuple(path for path in curves if path.startswith("ik2d."))
+        bones = {bone.as_pointer(): i for i, bone in enumerate(armature.data.bones)}
+        return cls(curves, setting, settings, bones)
 
 
 def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
@@ -95,7 +98,7 @@ def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
     prefix = f"{chain.path_from_id()}."  # of its settings
     paths = baked_paths(armature, [*bones, *posed_hands(chain)]) | _moved_paths(chain)
     contacts = tuple(f".foot.{name}" for name in CONTACTS)
-    paths |= {path for path in animated.curves if path.startswith(prefix) and not path.endswith(contacts)}
+    paths |= {path for path in animated.of_settings if path.startswith(prefix) and not path.endswith(contacts)}
     keyed = sorted((placed for path in paths for placed in animated.curves.get(path, ())), key=itemgetter(0))
     return _joined(
         settings=_settings(chain, bones, animated),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...core.affine import Frames, are_finite, is_constant, product, unrepeated
 from ...core.inputs import Floats
-from ...core.words import refusal, say
+from ...core.words import noted, refusal, say
 from ..chain.chain import RigChain
 
 
@@ -92,58 +92,79 @@ class ChainSamples(Frames):
 
 def solvable(chain: RigChain, samples: ChainSamples) -> NDArray[np.bool_]:
     """Return a mask of the frames on which a chain has finite inputs and a size."""
-    good_frames: NDArray[np.bool_] = np.logical_and.reduce([good for good, _ in _conditions(chain, samples)])
+    masks = [good for good, _, _ in _conditions(chain, samples)]
+    good_frames: NDArray[np.bool_] = np.logical_and.reduce(masks)
     return good_frames
 
 
 _SETTINGS = ("Softness", "Bend", "IK Blend", "Roll", "Toes Up", "Break Angle", "Above Ground")
+# A mask (frames,), and the message where it is False: its text and the values in it.
+_Condition = tuple[NDArray[np.bool_], str, dict[str, str]]
 
 
-def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArray[np.bool_], str]]:
-    """Yield a mask (frames,) for each condition of a solve that may fail, and the message where it does."""
+def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[_Condition]:
+    """Yield each condition of a solve that may fail."""
     yield (
         are_finite(samples.targets),
-        say("target '{target}' has no finite position", target=chain.target.name),
+        noted("target '{target}' has no finite position"),
+        {"target": chain.target.name},
     )
     if samples.poles is not None and chain.pole is not None:
-        yield are_finite(samples.poles), say("pole '{pole}' has no finite position", pole=chain.pole[0].name)
+        pole = chain.pole[0].name
+        yield are_finite(samples.poles), noted("pole '{pole}' has no finite position"), {"pole": pole}
     if samples.lifts is not None and chain.foot is not None and chain.foot.ground is not None:
-        yield are_finite(samples.lifts), above_hip(chain.foot.ground.name)
+        yield are_finite(samples.lifts), _ABOVE_HIP, {"ground": chain.foot.ground.name}
     held = samples.world if samples.parent is None else product(samples.world, samples.parent)
-    above = say("armature '{armature}', or a bone above the chain,", armature=chain.armature.name)
-    yield are_finite(held), say("{above} has no finite place", above=above)
+    armature = {"armature": chain.armature.name}
+    yield (
+        are_finite(held),
+        noted("armature '{armature}', or a bone above the chain, has no finite place"),
+        armature,
+    )
     linear = held[:1, :3, :3] if is_constant(held) else held[:, :3, :3]
     sized = np.abs(np.linalg.det(np.nan_to_num(linear))) > 0.0
-    yield np.broadcast_to(sized, len(held)), say("{above} is scaled to nothing", above=above)
+    yield (
+        np.broadcast_to(sized, len(held)),
+        noted("armature '{armature}', or a bone above the chain, is scaled to nothing"),
+        armature,
+    )
     if samples.carried is not None:
-        linear, root = np.nan_to_num(samples.carried[:, :3, :3]), chain.bones[0]
+        linear = np.nan_to_num(samples.carried[:, :3, :3])
         placed = are_finite(samples.carried) & (np.abs(np.linalg.det(linear)) > 0.0)
-        yield placed, say("bone '{root}' has no finite place, or no size, by its constraints", root=root)
+        yield (
+            placed,
+            noted("bone '{root}' has no finite place, or no size, by its constraints"),
+            {"root": chain.bones[0]},
+        )
     finite = np.isfinite(unrepeated(samples.bases)[:, :, :3])
     for i, bone in enumerate(() if finite.all() else chain.pose_bones):
         is_finite = finite[:, i, :, : 3 if bone.bone.use_connect else 4].all(axis=(1, 2))
         yield (
             np.broadcast_to(is_finite, len(held)),
-            say("bone '{bone}' has no finite location or scale", bone=bone.name),
+            noted("bone '{bone}' has no finite location or scale"),
+            {"bone": bone.name},
         )
     known = np.isfinite(samples.settings)
     for name, good in () if known.all() else zip(_SETTINGS, known.T, strict=False):
-        yield good, say("its setting {name} has no value that it may have", name=name)
+        yield good, noted("its setting {name} has no value that it may have"), {"name": name}
+
+
+_ABOVE_HIP = noted("ground '{ground}' is above the chain's root")
 
 
 def above_hip(ground: str) -> str:
     """Return the fault of a ground, in words."""
-    return say("ground '{ground}' is above the chain's root", ground=ground)
+    return say(_ABOVE_HIP, ground=ground)
 
 
 def refuse_unsolvable(chain: RigChain, samples: ChainSamples, times: Sequence[float]) -> None:
     """Raise IK2DError where a chain cannot be solved: see `_conditions`."""
-    for good, problem in _conditions(chain, samples):
+    for good, text, places in _conditions(chain, samples):
         if not good.all():
             time = times[int(np.argmin(good))]
             raise refusal(
                 "Chain '{chain}': {problem} at frame {time:g}; mend its animation there",
                 chain=chain.name,
-                problem=problem,
+                problem=say(text, **places),
                 time=time,
             )
