@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 
 from ..core.inputs import Floats
+from ..core.solution import drained
 from ..rig.animation import versions
 from ..rig.animation.actions import KnownChannels
 from ..rig.animation.bone_channels import BoneRotation
@@ -23,7 +24,7 @@ from ..rig.chain.stretch import ALONG
 from ..rig.scene.by_curves import turned_by_more
 from ..rig.scene.rounding import rounding
 from ..rig.scene.samples import ChainSamples
-from .keys.cubics import read_played
+from .keys.cubics import PlayedChain, read_played, tips_of
 from .keys.keying import KeyedChain, KeyPlan
 
 # How many of the times Blender is asked at, besides the one of the largest miss.
@@ -85,19 +86,22 @@ def expected(scene: bpy.types.Scene, chains: Sequence[KeyedChain], plan: KeyPlan
     holder = versions.existing_channels(armature)
     assert holder is not None  # with new keys
     known, times = KnownChannels(holder), evaluated_times(scene, plan.times)
-    expected_chains = []
+    sampled, played_chains = [], []
     for chain in chains:
-        samples = _with_tips(armature, known, chain, times)
-        if samples is None:
+        there = _as_played(armature, known, chain, times)
+        if there is None:
             return None
-        expected_chains.append(samples)
-    return Expected(np.concatenate((plan.frame_array, plan.half_way)), expected_chains)
+        sampled.append(there[0])
+        played_chains.append(there[1])
+    tips = drained(tips_of(played_chains))
+    shown = [replace(samples, tips=its_tips) for samples, its_tips in zip(sampled, tips, strict=True)]
+    return Expected(np.concatenate((plan.frame_array, plan.half_way)), shown)
 
 
-def _with_tips(
+def _as_played(
     armature: bpy.types.Object, known: KnownChannels, chain: KeyedChain, times: Singles
-) -> ChainSamples | None:
-    """Return a chain's samples with the tips that its keys give; None where these are not as a bake's are."""
+) -> tuple[ChainSamples, PlayedChain] | None:
+    """Return a chain's samples, and as its keys play it; None where these are not as a bake's are."""
     rig, samples = chain.solved.rig, chain.samples
     played = _played(armature, known, (*chain.rotations, *chain.scales), times)
     if samples is None or played is None:
@@ -109,8 +113,7 @@ def _with_tips(
             along = bases[:, rig.bones.index(scale.bone), :3, ALONG]
             along *= np.abs(scale.values[:, ALONG : ALONG + 1]) / np.linalg.norm(along, axis=1, keepdims=True)
         samples = replace(samples, bases=bases)
-    shown = read_played(rig, samples, turning, np.empty(0), None if scales else chain.solved.linkage)
-    return replace(samples, tips=shown.tips_in_world())
+    return samples, read_played(rig, samples, turning, np.empty(0), None if scales else chain.solved.linkage)
 
 
 def _played(

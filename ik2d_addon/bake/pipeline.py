@@ -36,7 +36,7 @@ from .cures.off_plane import advice_on
 from .keys.clearing import release_hands, release_slides
 from .keys.hand_keys import with_hands
 from .keys.handles import THIRDS
-from .keys.keying import Draft, KeyedChain, KeyPlan, as_given, key_chains, plan_keys, rotations_of
+from .keys.keying import Draft, KeyedChain, KeyPlan, as_given, key_chains, plan_keys, rotations_of, with_gaps
 from .motionless import stands_still
 from .now import blended_pose
 from .playback import (
@@ -303,6 +303,7 @@ def _keyed(
         last = one.neighbors.before.channels if one.neighbors.before else None
         drafts.append(Draft.of(chain, one.samples, half_way, options.single_axis, last))
         yield frames
+    drafts = yield from mapped(with_gaps(drafts), lambda _: frames)
     thirds = _at_thirds(scene, plan, drafts, sampler) if sampler is not None else []
     keyed, whole_chains = (yield from key_chains(plan, drafts, options.single_axis, thirds)), []
     for draft, own, alone in zip(drafts, owns, keyed, strict=True):

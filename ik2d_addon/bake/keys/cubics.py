@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Between two keys: the cubics that bring a chain's tip nearest to where it should be."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...core.affine import product, turned
+from ...core.affine import product
 from ...core.inputs import Floats
+from ...core.solution import Steps, drained
 from ...rig.animation.bone_channels import BoneChannels, BoneRotation, turning
 from ...rig.chain.chain import RigChain
-from ...rig.pose.kinematics import Linkage, read_linkage
+from ...rig.pose.kinematics import Linkage, read_linkage, tips_together
 from ...rig.scene.samples import ChainSamples
 
 # How often a segment's slopes are corrected, each time with more weight where the tip is furthest off.
@@ -55,14 +56,7 @@ class PlayedChain:
 
     def tips(self, channels: Floats, rows: slice) -> Floats:
         """Return the tips (m, 3) in rest space for channels (m, c) at some of the times."""
-        turned = sum(self.widths)
-        parts = np.split(channels[:, :turned], np.cumsum(self.widths)[:-1], axis=1)
-        turns = [
-            (lambda places: places) if mode is None else turning(mode, part)
-            for mode, part in zip(self.modes, parts, strict=True)
-        ]
-        tips = self.linkage.tips_in_space(turns, rows, self._offsets(channels[:, turned:], rows))
-        return np.broadcast_to(tips, (len(channels), 3))  # one for all where no Euler angle turns anything
+        return _tips_in_rest([self], channels.T[:, None], rows)[:, 0].T
 
     def marked(self, channels: Floats) -> Floats:
         """Return the marks (m, k, 3), as the first bone's channels turn them, for channels (m, c)."""
@@ -72,25 +66,77 @@ class PlayedChain:
         points = [turn(np.repeat(mark[:, None], len(channels), axis=1)) for mark in self.marks]
         return np.moveaxis(np.array(points), 2, 0)
 
-    def _offsets(self, channels: Floats, rows: slice) -> dict[int, Floats]:
-        """Return the offsets {bone: (m, 3)} of channels (m, 3 l) of l locations from those without slides."""
-        offsets = {}
-        for k, (bone, keyed) in enumerate(self.located):
-            offsets[bone] = np.zeros((len(channels), 3))
-            if self.bases is not None:
-                moved = channels[:, 3 * k : 3 * k + 3] - self.bases[rows, bone]
-                offsets[bone][:, keyed] = moved[:, keyed]
-        return offsets
-
     def tips_in_world(self) -> Floats:
         """Return the tips (times, 3) in the world."""
-        places = np.empty((len(self.channels), 3))
-        for first in range(0, len(places), _BLOCK):
-            rows = slice(first, first + _BLOCK)
-            tips = self.tips(self.channels[rows].astype(np.float64), rows)
-            to_world = self.to_world[rows]
-            places[rows] = turned(to_world[:, :3, :3], tips) + to_world[:, :3, 3]
-        return places
+        return drained(tips_of([self]))[0]
+
+    @property
+    def kind(self) -> Hashable:
+        """What chains have in common whose tips are worked out as one array: which numbers they have."""
+        links = [
+            (link.inherits, link.own.ndim, link.local.ndim, link.upright.ndim) for link in self.linkage.links
+        ]
+        located = [(bone, tuple(keyed)) for bone, keyed in self.located]
+        still = self.to_world.strides[0] == 0, self.bases is None
+        return len(self.channels), *self.modes, *self.widths, *links, *located, *still
+
+
+def tips_of(chains: Sequence[PlayedChain]) -> Steps[list[Floats]]:
+    """Return the tips (times, 3) in the world of each chain, those of one kind as one array.
+
+    Yields the number of chains done.
+    """
+    tips, done = [np.empty((len(chain.channels), 3)) for chain in chains], 0
+    kinds: dict[Hashable, list[int]] = {}
+    for number, chain in enumerate(chains):
+        kinds.setdefault(chain.kind, []).append(number)
+    for numbers in kinds.values():
+        frames = len(tips[numbers[0]])
+        most = max(1, _BLOCK // max(1, frames))
+        for some in (numbers[first : first + most] for first in range(0, len(numbers), most)):
+            for start in range(0, frames, _BLOCK):
+                rows = slice(start, start + _BLOCK)
+                together = _tips_together([chains[number] for number in some], rows)
+                for number, places in zip(some, together, strict=True):
+                    tips[number][rows] = places
+            done += len(some)
+            yield done
+    return tips
+
+
+def _tips_together(chains: Sequence[PlayedChain], rows: slice) -> Floats:
+    """Return the tips (k, m, 3) in the world of k chains of one kind at some of the times."""
+    first = chains[0]
+    # Each channel side by side, which is faster: (c, k, m).
+    channels = np.stack([chain.channels[rows].T for chain in chains], axis=1, dtype=np.float64)
+    tips = np.moveaxis(_tips_in_rest(chains, channels, rows), 0, -1)
+    if first.to_world.strides[0] == 0:
+        to_world = np.array([chain.to_world[0] for chain in chains])
+        placed: Floats = tips @ to_world[:, :3, :3].swapaxes(1, 2) + to_world[:, None, :3, 3]
+        return placed
+    to_world = np.array([chain.to_world[rows] for chain in chains])
+    placed = (to_world[..., :3, :3] @ tips[..., None])[..., 0] + to_world[..., :3, 3]
+    return placed
+
+
+def _tips_in_rest(chains: Sequence[PlayedChain], channels: Floats, rows: slice) -> Floats:
+    """Return the tips (3, k, m) in rest space of k chains of one kind for channels (c, k, m)."""
+    first, (_, count, frames) = chains[0], channels.shape
+    parts = np.split(channels.reshape(len(channels), count * frames), np.cumsum(first.widths))
+    turns = [
+        None if mode is None else turning(mode, part.T)
+        for mode, part in zip(first.modes, parts, strict=False)
+    ]
+    offsets, turned = {}, sum(first.widths)
+    for k, (bone, keyed) in enumerate(first.located):
+        offsets[bone] = np.zeros((count, frames, 3))
+        if first.bases is not None:
+            places = np.moveaxis(channels[turned + 3 * k : turned + 3 * k + 3], 0, -1)
+            moved = places - np.array(
+                [chain.bases[rows, bone] for chain in chains if chain.bases is not None]
+            )
+            offsets[bone][..., keyed] = moved[..., keyed]
+    return tips_together([chain.linkage for chain in chains], turns, rows, frames, offsets)
 
 
 def read_played(

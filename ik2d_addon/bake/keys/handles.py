@@ -9,7 +9,7 @@ way between; half-way alone, as parabolas, where each time has to be stepped to.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ...core.affine import norms
 from ...core.inputs import Floats
 from ...core.roots.crossing import crossing
+from ...core.solution import Steps
 from ...rig.animation.bone_channels import BoneRotation
 from ...rig.pose.kinematics import read_linkage
 from ...rig.pose.rotations import bone_rotations
@@ -27,45 +28,95 @@ from ...rig.scene.samples import ChainSamples, solvable
 from ..solving.frames import Asked, SolvedChain
 from ..solving.solvers import StartPose
 from ..solving.stretching import with_scale
-from .cubics import hermite, read_played
+from .cubics import hermite, read_played, tips_of
 
 # Where the tip may be further off its target half-way than this part of the reach, handles are shaped.
 DOUBTFUL = 1e-4
 # Where a chain is solved between two frames: the curve goes through there.
 HALF_WAY, THIRDS = (0.5,), (1.0 / 3.0, 2.0 / 3.0)
+# So many numbers of channels are worked out at once, which the processor keeps at hand.
+_NUMBERS = 1 << 12
 # The length of an automatic handle, as a part of the time to the next key.
 AUTOMATIC = 1.0 / 2.5614
 # Parts of a segment's time that differ by no more are the same.
 _SAME_TIME = 1e-15
 
 
-def doubtful_gaps(
-    chain: SolvedChain, rotations: Sequence[BoneRotation], half_way: ChainSamples
-) -> NDArray[np.intp]:
-    """Return the frames after which the handles let the tip miss its target half-way to the next.
+class Drawn(NamedTuple):
+    """A chain with channels at all frames (m), and samples half-way between these (m - 1)."""
 
-    chain: solved at all frames (m), with its rotations; half_way: samples between these (m - 1).
+    chain: SolvedChain
+    rotations: Sequence[BoneRotation]
+    half_way: ChainSamples
+
+
+def doubtful_gaps(drawn: Sequence[Drawn]) -> Steps[list[NDArray[np.intp]]]:
+    """Return the frames of each chain after which its handles let the tip miss its target half-way.
+
+    Yields the number of chains done.
     """
-    if len(chain.turns) < 2 or not rotations:
-        return np.empty(0, np.intp)
-    if chain.swings is not None and rotations[0].handles is None:  # automatic ones play no one axis
-        return np.flatnonzero(solvable(chain.rig, half_way))
-    gaps = np.flatnonzero(strays(chain, rotations, half_way) > DOUBTFUL * chain.reach)
-    return gaps[solvable(chain.rig, half_way.at(gaps))] if len(gaps) else gaps
+    doubtful: list[NDArray[np.intp]] = [np.empty(0, np.intp)] * len(drawn)
+    asked = []
+    for number, (chain, rotations, half_way) in enumerate(drawn):
+        if len(chain.turns) < 2 or not rotations:
+            continue
+        if chain.swings is not None and rotations[0].handles is None:  # automatic ones play no one axis
+            doubtful[number] = np.flatnonzero(solvable(chain.rig, half_way))
+        else:
+            asked.append(number)
+    missed = yield from strays([drawn[number] for number in asked])
+    for number, its_misses in zip(asked, missed, strict=True):
+        chain, _, half_way = drawn[number]
+        gaps = np.flatnonzero(its_misses > DOUBTFUL * chain.reach)
+        doubtful[number] = gaps[solvable(chain.rig, half_way.at(gaps))] if len(gaps) else gaps
+    return doubtful
 
 
-def strays(chain: SolvedChain, rotations: Sequence[BoneRotation], half_way: ChainSamples) -> Floats:
-    """Return the misses (m - 1,) half-way between frames by the handles alone, as in `doubtful_gaps`."""
-    between = [replace(rotation, values=played_between(rotation, 0.5)) for rotation in rotations]
-    factors = None if chain.factors is None else automatic_between(chain.factors, 0.5)
-    half_way = with_scale(chain.rig, half_way, factors)
-    times = np.arange(len(half_way.targets)) + 0.5
-    played = read_played(chain.rig, half_way, between, times, chain.linkage)
-    shown = aimed_as_far(chain.rig, replace(half_way, tips=played.tips_in_world()))
-    missed: Floats = norms(shown.tips - shown.targets) - np.maximum(
-        chain.miss.distance[:-1], chain.miss.distance[1:]
-    )
+def strays(drawn: Sequence[Drawn]) -> Steps[list[Floats]]:
+    """Return the misses (m - 1,) of each chain half-way between frames by the handles alone.
+
+    Yields the number of chains done.
+    """
+    values = iter(all_between([rotation for chain in drawn for rotation in chain.rotations], 0.5))
+    scaled, played = [], []
+    for chain, rotations, half_way in drawn:
+        between = [replace(rotation, values=next(values)) for rotation in rotations]
+        factors = None if chain.factors is None else automatic_between(chain.factors, 0.5)
+        scaled.append(with_scale(chain.rig, half_way, factors))
+        times = np.arange(len(half_way.targets)) + 0.5
+        played.append(read_played(chain.rig, scaled[-1], between, times, chain.linkage))
+    missed = []
+    tips = yield from tips_of(played)
+    for (chain, _, _), samples, its_tips in zip(drawn, scaled, tips, strict=True):
+        shown = aimed_as_far(chain.rig, replace(samples, tips=its_tips))
+        distance = chain.miss.distance
+        missed.append(norms(shown.tips - shown.targets) - np.maximum(distance[:-1], distance[1:]))
     return missed
+
+
+def all_between(rotations: Sequence[BoneRotation], share: float) -> list[Floats]:
+    """Return `played_between` of each, many of them side by side."""
+    between: list[Floats] = [np.empty(0)] * len(rotations)
+    kinds: dict[tuple[int, bool], list[int]] = {}
+    for number, rotation in enumerate(rotations):
+        kinds.setdefault((len(rotation.values), rotation.handles is None), []).append(number)
+    for (frames, _), numbers in kinds.items():
+        most = max(1, _NUMBERS // (4 * max(1, frames)))
+        for some in (numbers[first : first + most] for first in range(0, len(numbers), most)):
+            alike = [rotations[number] for number in some]
+            handles = [rotation.handles for rotation in alike if rotation.handles is not None]
+            side_by_side = alike[0]
+            if len(alike) > 1:
+                side_by_side = replace(
+                    alike[0],
+                    values=np.concatenate([rotation.values for rotation in alike], axis=1),
+                    handles=np.concatenate(handles, axis=2) if handles else None,
+                )
+            ends = np.cumsum([rotation.values.shape[1] for rotation in alike])[:-1]
+            parts = np.split(played_between(side_by_side, share), ends, axis=1)
+            for number, values in zip(some, parts, strict=True):
+                between[number] = values
+    return between
 
 
 def played_between(rotation: BoneRotation, share: float) -> Floats:

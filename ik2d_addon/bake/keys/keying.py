@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.inputs import Floats
-from ...core.solution import mapped
+from ...core.solution import Steps, mapped
 from ...rig.animation.bone_channels import BoneChannels, BoneRotation
 from ...rig.animation.times import pace_of
 from ...rig.chain.chain import RigChain
@@ -29,6 +29,7 @@ from .handles import (
     HALF_WAY,
     THIRDS,
     Between,
+    Drawn,
     between_frames,
     doubtful_gaps,
     shaped_rotations,
@@ -167,7 +168,8 @@ class Draft:
     half_way: ChainSamples | None  # of those between, where the plan asks for them
     before: Mapping[str, Floats] | None  # as in `bone_rotations`
     rotations: list[BoneRotation]
-    gaps: Rows  # after which frames these handles would let the tip miss, where its IK Blend is 1
+    # After which frames these handles would let the tip miss, where its IK Blend is 1
+    gaps: Rows = field(default_factory=lambda: np.empty(0, np.intp))
 
     @classmethod
     def of(
@@ -181,14 +183,25 @@ class Draft:
         """Return the draft of a chain. single_axis: as in `bone_rotations`."""
         rotations = bone_rotations(chain.rig, chain.turns, single_axis, before, chain.swings)
         rotations += slide_channels(chain.rig, chain.locations)
-        gaps: Rows = np.empty(0, np.intp)
-        if half_way is not None:
-            whole = chain.influence == 1.0
-            whole = whole[:-1] & whole[1:] & (half_way.influence == 1.0)
+        return cls(chain, samples, half_way, before, rotations)
+
+
+def with_gaps(drafts: Sequence[Draft]) -> Steps[list[Draft]]:
+    """Return the drafts with the gaps in which their handles let the tip miss. Yields the chains done."""
+    wholes: dict[int, NDArray[np.bool_]] = {}
+    drawn = []
+    for number, draft in enumerate(drafts):
+        if draft.half_way is not None:
+            whole = draft.chain.influence == 1.0
+            whole = whole[:-1] & whole[1:] & (draft.half_way.influence == 1.0)
             if whole.any():
-                gaps = doubtful_gaps(chain, rotations, half_way)
-                gaps = gaps[whole[gaps]]
-        return cls(chain, samples, half_way, before, rotations, gaps)
+                wholes[number] = whole
+                drawn.append(Drawn(draft.chain, draft.rotations, draft.half_way))
+    doubtful = yield from doubtful_gaps(drawn)
+    ready = list(drafts)
+    for (number, whole), gaps in zip(wholes.items(), doubtful, strict=True):
+        ready[number] = replace(drafts[number], gaps=gaps[whole[gaps]])
+    return ready
 
 
 def key_chains(
@@ -214,9 +227,17 @@ def key_chains(
             draft, gaps = drafts[number], left[number]
             between[number].append(Between(gaps, times, chain))
             shaped[number] = shaped_rotations(draft.chain, between[number], single_axis, draft.before)
-            if times is THIRDS and draft.half_way is not None:
-                missed = strays(draft.chain, shaped[number][: len(draft.rotations)], draft.half_way)[gaps]
-                left[number] = gaps[missed > DOUBTFUL * draft.chain.reach]
+        if times is THIRDS:
+            drawn = [
+                Drawn(draft.chain, shaped[number][: len(draft.rotations)], draft.half_way)
+                for number in numbers
+                if (draft := drafts[number]).half_way is not None
+            ]
+            looking = mapped(strays(drawn), lambda _: len(plan.times))
+            for number, missed in zip(numbers, (yield from looking), strict=True):
+                gaps = left[number]
+                missed = missed[gaps]
+                left[number] = gaps[missed > DOUBTFUL * drafts[number].chain.reach]
                 worst = int(np.argmax(missed))
                 strayed[number] = int(gaps[worst]), float(missed[worst])
     keyed = []

@@ -98,7 +98,8 @@ def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
     prefix = f"{chain.path_from_id()}."  # of its settings
     paths = baked_paths(armature, [*bones, *posed_hands(chain)]) | _moved_paths(chain)
     contacts = tuple(f".foot.{name}" for name in CONTACTS)
-    paths |= {path for path in animated.of_settings if path.startswith(prefix) and not path.endswith(contacts)}
+    settings = (path for path in animated.of_settings if path.startswith(prefix))
+    paths |= {path for path in settings if not path.endswith(contacts)}
     keyed = sorted((placed for path in paths for placed in animated.curves.get(path, ())), key=itemgetter(0))
     return _joined(
         settings=_settings(chain, bones, animated),

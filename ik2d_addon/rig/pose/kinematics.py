@@ -112,7 +112,7 @@ class Linkage:
             turned = [
                 partial(_applied, rotations_about(axis, turns[:, i])) for i, axis in enumerate(self.axes)
             ]
-            return self.tips_in_space(turned, slice(None), offsets)
+            return self.tips_in_space(turned, len(turns), slice(None), offsets)
         return self.lifted(self.joints(turns)[:, -1])
 
     @property
@@ -146,24 +146,12 @@ class Linkage:
         heights: Floats = np.multiply.outer(self.heights, self.plane.normal)
         return self.plane.lift(tips) + heights
 
-    def tips_in_space(self, turned: Sequence[Rotate], rows: slice, offsets: Offsets | None = None) -> Floats:
-        """Return the tips (m, 3) in rest space of bones turned in any way, at some frames.
-
-        From the tip to the root, each bone transforms the tip of those after it: also where bones leave
-        the plane, as with Euler angles between two keys. offsets: of the bones' locations.
-        """
-        tips, upright = self.tail[:, None], np.zeros((3, 1))
-        for i, (link, turn) in reversed(list(enumerate(zip(self.links, turned, strict=True)))):
-            tips = turn(_applied(_at(link.own, rows), tips))
-            local = _at(link.local, rows)
-            if link.inherits:
-                tips = _applied(local, tips)
-            else:  # its orientation is its own, its place that of the bones before
-                tips, upright = np.zeros((3, 1)), upright + _applied(_at(link.upright, rows), tips)
-            tips = tips + local[..., :3, 3:].T.reshape(3, -1)
-            if offsets and i in offsets:
-                tips = tips + link.frame @ offsets[i].T
-        return (tips + upright).T
+    def tips_in_space(
+        self, turned: Sequence[Rotate | None], frames: int, rows: slice, offsets: Offsets | None = None
+    ) -> Floats:
+        """Return the tips (frames, 3) in rest space of bones turned in any way: see `tips_together`."""
+        moved = {bone: offset[None] for bone, offset in (offsets or {}).items()}
+        return tips_together([self], turned, rows, frames, moved)[:, 0].T
 
     def unturned(self) -> tuple[Floats, Floats]:
         """Return lengths and headings, (frames, n) each, of the chain before any joint turns."""
@@ -212,6 +200,57 @@ class Linkage:
                 turned[:, i] += turned[:, i - 1]
         angles: Floats = angles_before(headings) + np.diff(turned, axis=1, prepend=0.0)
         return angles
+
+
+def tips_together(
+    linkages: Sequence[Linkage],
+    turned: Sequence[Rotate | None],
+    rows: slice,
+    frames: int,
+    offsets: Mapping[int, Floats],
+) -> Floats:
+    """Return the tips (3, k, frames) in rest space of k chains of one shape, bones turned in any way.
+
+    From the tips to the roots, each bone transforms the tips of those after it: also where bones leave the
+    plane, as with Euler angles between two keys.
+    turned: of each bone, a function of places (3, k frames) side by side; None for one that is held.
+    offsets: {bone: (k, frames, 3)}.
+    """
+    first, count = linkages[0], len(linkages)
+    tips, upright = np.array([linkage.tail for linkage in linkages]).T[..., None], np.zeros((3, count, 1))
+    for i, turn in reversed(list(enumerate(turned))):
+        tips = _applied_to_each(_of_each(linkages, i, "own", rows), tips)
+        if turn is not None:
+            places = np.broadcast_to(tips, (3, count, frames)).reshape(3, -1)
+            tips = turn(places).reshape(3, count, frames)
+        local = _of_each(linkages, i, "local", rows)
+        if first.links[i].inherits:
+            tips = _applied_to_each(local, tips)
+        else:  # its orientation is its own, its place that of the bones before
+            upright = upright + _applied_to_each(_of_each(linkages, i, "upright", rows), tips)
+            tips = np.zeros((3, count, 1))
+        moved = np.moveaxis(local[..., :3, 3], -1, 0)
+        tips = tips + moved.reshape(3, count, -1)
+        if i in offsets:
+            axes = np.array([linkage.links[i].frame for linkage in linkages])
+            tips = tips + (axes @ offsets[i].swapaxes(1, 2)).swapaxes(0, 1)
+    return np.broadcast_to(tips + upright, (3, count, frames))
+
+
+def _of_each(linkages: Sequence[Linkage], bone: int, name: str, rows: slice) -> Floats:
+    """Return matrices (k, 4, 4), or (k, frames, 4, 4), of a bone of k chains."""
+    matrices = [_at(getattr(linkage.links[bone], name), rows) for linkage in linkages]
+    return matrices[0][None] if len(matrices) == 1 else np.array(matrices)
+
+
+def _applied_to_each(matrices: Floats, places: Floats) -> Floats:
+    """Return places (3, k, frames) turned by the linear part of matrices (k, 4, 4) or (k, frames, 4, 4)."""
+    linear = matrices[..., :3, :3]
+    if linear.ndim == 3:
+        turned: Floats = np.empty(places.shape)
+        np.matmul(linear, places.swapaxes(0, 1), out=turned.swapaxes(0, 1))
+        return turned
+    return np.moveaxis((linear @ np.moveaxis(places, 0, -1)[..., None])[..., 0], -1, 0)
 
 
 def continuous(turns: Floats, near: Floats | None = None) -> Floats:

@@ -17,8 +17,8 @@ from ik2d_addon.bake.keys.handles import (
     DOUBTFUL,
     HALF_WAY,
     Between,
+    Drawn,
     between_frames,
-    doubtful_gaps,
     shaped_rotations,
 )
 from ik2d_addon.bake.solving.frames import solve_chain, solve_chains
@@ -64,10 +64,22 @@ def solved(armature, last, first=1):
     return chain, bone_rotations(rig, chain.turns), samples.at(slice(len(frames), None))
 
 
+def doubtful_gaps(*chain):
+    """Return the doubtful gaps of one chain."""
+    (found,) = drained(handles.doubtful_gaps([Drawn(*chain)]))
+    return found
+
+
 def shaped_in(chain, halves, gaps, before=None):
     """Return the rotations of a solved chain with handles in some gaps."""
     (found,) = drained(solve_chains([between_frames(chain, halves.at(gaps.tolist()), gaps)]))
     return shaped_rotations(chain, [Between(gaps, HALF_WAY, found)], False, before)
+
+
+def _returned(value):
+    """Return a value in steps."""
+    yield from ()
+    return value
 
 
 def strayed(armature, time):
@@ -84,12 +96,12 @@ def half_way(armature, last, first=1):
 
 @pytest.fixture
 def gaps(monkeypatch):
-    """What the bakes found doubtful, the last one last."""
+    """What the bakes found doubtful, the last chain's last."""
     found = []
 
-    def watched(*arguments):
-        found.append(doubtful_gaps(*arguments))
-        return found[-1]
+    def watched(drawn):
+        found.extend((yield from handles.doubtful_gaps(drawn)))
+        return found[len(found) - len(drawn) :]
 
     monkeypatch.setattr(keying, "doubtful_gaps", watched)
     return found
@@ -176,7 +188,7 @@ def test_new_f_curves_smooth_over_no_neighbours():
 def test_gaps_are_doubtful_where_blender_would_have_the_tip_off(monkeypatch, mode, keys):
     armature, last = leg(keys, mode), max(keys)
     found = doubtful_gaps(*solved(armature, last))
-    monkeypatch.setattr(keying, "doubtful_gaps", lambda *_: np.empty(0, np.intp))
+    monkeypatch.setattr(keying, "doubtful_gaps", lambda drawn: _returned([np.empty(0, np.intp)] * len(drawn)))
     reach = bake(armature, frame_start=1, frame_end=last).chains[0].standard.reach
     parts = half_way(armature, last) / reach
     clear = np.abs(parts - DOUBTFUL) > 0.02 * DOUBTFUL

@@ -12,7 +12,7 @@ from rigs import add_chain, add_leg, add_target, evaluated_tip, leg_with_target,
 from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.bake.keys import keying
 from ik2d_addon.bake.keys.handles import HALF_WAY
-from ik2d_addon.bake.keys.keying import Draft, KeyedChain, KeyPlan, key_chains, plan_keys
+from ik2d_addon.bake.keys.keying import Draft, KeyedChain, KeyPlan, key_chains, plan_keys, with_gaps
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.bone_channels import BoneRotation
 from ik2d_addon.rig.animation.versions import existing_fcurves
@@ -158,10 +158,11 @@ def choosing(monkeypatch):
             assert (rig, single_axis, before) == (chain.rig, single, "before") and turns is TURNS
             return given
 
-        def doubtful(*arguments):
-            asked.append("doubtful")
-            assert arguments == (chain, given, half_way)
-            return np.array(gaps if found is None else found, np.intp)
+        def doubtful(drawn):
+            yield from ()
+            asked.extend("doubtful" for _ in drawn)
+            assert drawn in ([], [(chain, given, half_way)])
+            return [np.array(gaps if found is None else found, np.intp) for _ in drawn]
 
         def between(solved, samples, rows, times):
             assert (solved, samples, rows.tolist(), times) == (chain, half_way, list(gaps), HALF_WAY)
@@ -185,8 +186,8 @@ def choosing(monkeypatch):
         monkeypatch.setattr(keying, "solve_chains", solve)
         monkeypatch.setattr(keying, "shaped_rotations", shape)
         asked.clear()
-        draft = Draft.of(chain, "samples", half_way, single, "before")
-        _, (keyed,) = finished(key_chains(plan, [draft], single))
+        _, drafts = finished(with_gaps([Draft.of(chain, "samples", half_way, single, "before")]))
+        _, (keyed,) = finished(key_chains(plan, drafts, single))
         assert keyed.solved is chain
         return keyed, [*asked], given, shaped
 

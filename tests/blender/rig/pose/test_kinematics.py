@@ -79,7 +79,7 @@ def assert_linkage(rig, linkage, turns, joints_too=True):
     if joints_too:
         assert linkage.joints(np.atleast_2d(turns))[0] == pytest.approx(flat, abs=CLOSE)
         rotations = [np.array(bone.matrix_basis.to_quaternion().to_matrix())[None] for bone in rig.pose_bones]
-        in_space = linkage.tips_in_space(turning(rotations), slice(None))[0]
+        in_space = linkage.tips_in_space(turning(rotations), 1, slice(None))[0]
         assert in_space == pytest.approx(places[-1], abs=CLOSE)
 
 
@@ -248,7 +248,7 @@ def test_each_frame_is_held_as_it_is_then(mode):
         assert tips[i] == pytest.approx(flat[-1], abs=CLOSE)
         assert joints[i] == pytest.approx(flat, abs=5e-5)
         rotations = [np.array(bone.matrix_basis.to_quaternion().to_matrix())[None] for bone in rig.pose_bones]
-        in_space = linkage.tips_in_space(turning(rotations), slice(i, i + 1))[0]
+        in_space = linkage.tips_in_space(turning(rotations), 1, slice(i, i + 1))[0]
         assert in_space == pytest.approx(places[-1], abs=5e-5)
 
 
@@ -306,7 +306,7 @@ def test_bones_that_stretch_turn_as_blender_turns_them(inherit):
     linkage = read_linkage(rig, replace(samples, bases=bases))
     turns = np.random.default_rng(5).uniform(-1.0, 1.0, (3, 3))
     rotations = [rotations_about(axis, turns[:, i]) for i, axis in enumerate(rig.joints.axes)]
-    tips = linkage.tips_in_space(turning(rotations), slice(None))
+    tips = linkage.tips_in_space(turning(rotations), 3, slice(None))
     assert tips == pytest.approx(linkage.tips_turned(turns), abs=2e-6)
     lengths, _ = linkage.unturned()
     assert lengths == pytest.approx(factors * (0.8, 0.5, 0.7), abs=1e-5)
