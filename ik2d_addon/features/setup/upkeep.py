@@ -16,6 +16,7 @@ from ...rig.chain.fingerprint import followed_by
 from ...rig.chain.paths.follow import follow_changed_lists, forget_known
 from ...rig.chain.paths.owners import with_settings
 from ...rig.chain.renames import straighten
+from ...rig.scene import live_pause
 from ...ui.context import active_chain, followers, follows
 from ..baking.earlier_sides import renew_sides
 from ..baking.results import drop_copied, keep_results
@@ -153,6 +154,13 @@ def _follow_lists(*_arguments) -> None:
 
 
 @persistent
+def _follow_lists_of_frame(*_arguments) -> None:
+    """Follow them before another frame is shown, but for those that a bake looks at: it changes no list."""
+    if not live_pause.pauses:
+        follow_changed_lists()
+
+
+@persistent
 def _forget_rigs(*_arguments) -> None:
     forget_known()
 
@@ -175,7 +183,7 @@ _HANDLERS = {
     ),
     "undo_post": (_forget_rigs, _renew_poses, _straighten_all, _follow_lists, _read_chain_again),
     "redo_post": (_forget_rigs, _renew_poses, _straighten_all, _follow_lists, _read_chain_again),
-    "frame_change_pre": (_follow_lists,),
+    "frame_change_pre": (_follow_lists_of_frame,),
     "depsgraph_update_pre": (_follow_lists,),  # before keys are played on the wrong chain
     "depsgraph_update_post": (_follow_edits, _show_chain_of_active),
 }
