@@ -223,6 +223,9 @@ def _fill() -> float | None:
 def _frame_changed(scene, depsgraph=None) -> None:
     if depsgraph is None:
         return
+    if live_pause.pauses:  # one of the frames that a bake looks at
+        live_pause.skipped = True
+        return
     with LiveTurn() as is_ours:
         if not is_ours:
             return
@@ -267,8 +270,8 @@ def _loaded(*_arguments) -> None:
 
 
 def _pause_ended() -> None:
-    """Have the armatures of live chains evaluated: a pause left their own pose."""
-    RIGS.mark()
+    """Have the armatures of live chains evaluated: a pause left their own pose, whatever else it changed."""
+    RIGS.mark_collections()
     for armature, _index, _chain in live_settings():
         armature.update_tag()
 

@@ -43,6 +43,14 @@ def sampling_way(request: pytest.FixtureRequest, registered: None) -> None:
 
 
 @pytest.fixture(autouse=True)
+def each_time_is_told(registered: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have steps yield after each time that Blender shows, however fast it is."""
+    from ik2d_addon.rig.scene import stepping
+
+    monkeypatch.setattr(stepping, "TURN", 0.0)
+
+
+@pytest.fixture(autouse=True)
 def factory_settings(registered: None) -> None:
     """Give the test an empty scene and factory preferences.
 

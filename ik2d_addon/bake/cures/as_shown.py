@@ -14,8 +14,8 @@ from ...rig.scene.bone_constraints import is_carried
 from ...rig.scene.feet.deforming import Surfaces
 from ...rig.scene.probes import view_layer_of
 from ...rig.scene.record import Record, Target, record_by_curves, samples_of
-from ...rig.scene.sampler import record_stepping
 from ...rig.scene.samples import ChainSamples, solvable
+from ...rig.scene.stepping import record_stepping
 
 
 class _Shown:

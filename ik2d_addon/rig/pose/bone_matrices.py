@@ -152,3 +152,23 @@ def held_unturned(bone: bpy.types.PoseBone, parent: Floats | None, location: Flo
         return posed_by_blender(bone, None, moved.reshape(-1, 4, 4))
     shape = np.broadcast_shapes(parent.shape, moved.shape, (1, 4, 4))
     return posed_by_blender(bone, np.broadcast_to(parent, shape), np.broadcast_to(moved, shape))
+
+
+def location_axes(bone: bpy.types.PoseBone, root: bool) -> Floats:
+    """Return the axes (3, 3) of a bone's location, in its parent's space; of the chain's root in rest."""
+    rest = rest_matrix(bone.bone)
+    axes: Floats = (rest if root else inverse(rest_matrix(bone.parent.bone)) @ rest)[:3, :3]
+    return axes
+
+
+def scale_apart(local: Floats, above: Floats) -> tuple[Floats, Floats]:
+    """Return a bone's matrix in its parent's space without its aligned scale, and that scale.
+
+    above: the parent's matrix. An aligned scale acts along the bone's own axes, however it turns.
+    """
+    sizes = np.linalg.norm((above @ local)[..., :3, :3], axis=-2)
+    scale = np.zeros((*sizes.shape[:-1], 4, 4)) + np.eye(4)
+    scale[..., :3, :3] *= sizes[..., None, :]
+    alone = local.copy()
+    alone[..., :3, :3] /= sizes[..., None, :]
+    return alone, scale

@@ -22,8 +22,10 @@ from ..scene.samples import ChainSamples
 from .bone_matrices import (
     first_rotations,
     held_unturned,
+    location_axes,
     own_transforms,
     rest_to_pose,
+    scale_apart,
     takes_all,
     transforms,
     translation,
@@ -305,13 +307,13 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
         if i + 1 < len(bones):
             following = _local(bones[i + 1], carried[i], above, to_pose, locations[i + 1])
             if rig.stretching is not None and rig.stretching.aligned[i + 1]:
-                following, aligned = _scale_apart(following, above)
+                following, aligned = scale_apart(following, above)
             end = (holder @ following[..., :3, 3:])[..., 0]
         else:
             following, end = np.eye(4), holder @ tail
         links.append(Link(inherits, hold, end, local, upright, transform))
         if rig.slides is not None:
-            links[-1] = replace(links[-1], frame=_location_axes(bone, root=i == 0))
+            links[-1] = replace(links[-1], frame=location_axes(bone, root=i == 0))
         local, upright = following, above @ following
     # For bones that do not simply follow their parents, Blender removes noise in the matrices on the way.
     exact = all(map(takes_all, bones[1:], locations[1:]))
@@ -324,13 +326,6 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
     return Linkage(
         tuple(links), to_pose, tail, rig.plane, joints.axes, planar, heights, tips, rig.slides, told
     )
-
-
-def _location_axes(bone: bpy.types.PoseBone, root: bool) -> Floats:
-    """Return the axes (3, 3) of a bone's location, in its parent's space; of the chain's root in rest."""
-    rest = rest_matrix(bone.bone)
-    axes: Floats = (rest if root else inverse(rest_matrix(bone.parent.bone)) @ rest)[:3, :3]
-    return axes
 
 
 def _blender_tips(
@@ -368,19 +363,6 @@ def _local(
         return carried @ translation(bone, location)
     parent = to_pose @ above
     return inverse(parent) @ held_unturned(bone, parent, location)
-
-
-def _scale_apart(local: Floats, above: Floats) -> tuple[Floats, Floats]:
-    """Return a bone's matrix in its parent's space without its aligned scale, and that scale.
-
-    above: the parent's matrix. An aligned scale acts along the bone's own axes, however it turns.
-    """
-    sizes = np.linalg.norm((above @ local)[..., :3, :3], axis=-2)
-    scale = np.zeros((*sizes.shape[:-1], 4, 4)) + np.eye(4)
-    scale[..., :3, :3] *= sizes[..., None, :]
-    alone = local.copy()
-    alone[..., :3, :3] /= sizes[..., None, :]
-    return alone, scale
 
 
 def _applied(matrices: Floats, places: Floats) -> Floats:

@@ -4,6 +4,10 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import bpy
+
+# The add-on's own name, wherever this file stands in it; an installed extension's begins with "bl_ext.".
+_ADDON = f"{__package__[: __package__.rindex('ik2d_addon') + len('ik2d_addon')]}."
 # The number of pauses that are on. Handlers read it directly on every frame.
 pauses = 0
 # Whether a handler had to leave the chains as they were meanwhile, and what is then called at the end.
@@ -24,3 +28,29 @@ def live_paused() -> Iterator[None]:
             skipped = False
             for function in ended:
                 function()
+
+
+@contextmanager
+def left_alone() -> Iterator[None]:
+    """Within a pause, have Blender call none of our functions on frame changes: it looks at many frames."""
+    global skipped
+    if not pauses:
+        yield
+        return
+    skipped = True
+    handlers = bpy.app.handlers
+    lists = handlers.frame_change_pre, handlers.frame_change_post
+    before = [list(functions) for functions in lists]
+    for functions in lists:
+        functions[:] = [function for function in functions if not is_ours(function)]
+    try:
+        yield
+    finally:
+        for functions, all_before in zip(lists, before, strict=True):
+            new = [function for function in functions if function not in all_before]
+            functions[:] = [f for f in all_before if f in functions or is_ours(f)] + new
+
+
+def is_ours(function: Callable[..., object]) -> bool:
+    """Return whether a function that Blender calls is the add-on's."""
+    return (function.__module__ or "").startswith(_ADDON)

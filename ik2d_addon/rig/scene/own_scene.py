@@ -8,9 +8,8 @@ import bpy
 
 from ..animation.value_keys import existing_drivers
 from ..chain.dependencies import influences, walk
+from .live_pause import is_ours
 
-# The add-on's own name, wherever this file stands in it; an installed extension's begins with "bl_ext.".
-_ADDON = __package__[: __package__.rindex("ik2d_addon") + len("ik2d_addon")]
 _SIMULATIONS = {'CLOTH', 'SOFT_BODY', 'FLUID', 'DYNAMIC_PAINT', 'PARTICLE_SYSTEM', 'NODES'}
 
 
@@ -30,7 +29,7 @@ def doubt(armature: bpy.types.Object, others: Sequence[bpy.types.ID]) -> str:
 def handlers() -> Iterator[Callable[..., None]]:
     """Yield the functions on frame changes that are neither ours nor Blender's."""
     for handler in (*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post):
-        if not (handler.__module__ or "").startswith((f"{_ADDON}.", "rigify", "cycles")):
+        if not (is_ours(handler) or (handler.__module__ or "").startswith(("rigify", "cycles"))):
             yield handler
 
 

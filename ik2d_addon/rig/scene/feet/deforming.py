@@ -97,6 +97,11 @@ class Surfaces:
         }
         self.found: list[NDArray[np.object_]] = [np.full(frames, None, object) for _ in chains]
 
+    @property
+    def are_any(self) -> bool:
+        """Whether any chain has a ground."""
+        return bool(self._readers)
+
     def read(self, row: int, depsgraph: bpy.types.Depsgraph, settings: Sequence[Floats]) -> None:
         """Read the surfaces of a frame as a depsgraph shows them. settings: as in a Record."""
         for chain, surfaces, values in zip(self._chains, self.found, settings, strict=True):

@@ -5,7 +5,6 @@ import bpy
 import pytest
 from rigs import add_leg, add_target
 
-from ik2d_addon.rig.scene import own_scene
 from ik2d_addon.rig.scene.own_scene import copied, doubt, isolated
 
 
@@ -69,10 +68,6 @@ def test_the_handlers_of_live_are_the_add_ons_own():
     handlers = (*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post)
     assert {function.__module__.partition(".")[0] for function in handlers} >= {"ik2d_addon"}
     assert doubts(armature) == ""
-
-
-def test_the_add_on_knows_its_name_at_any_depth():
-    assert own_scene._ADDON == "ik2d_addon"
 
 
 def test_code_on_other_events_is_not_doubted(handler):

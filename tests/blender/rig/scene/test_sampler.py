@@ -16,7 +16,8 @@ from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene import sampler as sampling
 from ik2d_addon.rig.scene.probes import probes_on
 from ik2d_addon.rig.scene.record import difference_of, record_by_curves
-from ik2d_addon.rig.scene.sampler import record_stepping, sample_now, sample_steps
+from ik2d_addon.rig.scene.sampler import sample_now, sample_steps
+from ik2d_addon.rig.scene.stepping import record_stepping
 
 EXACT = 1e-6  # of two units: Blender's own numbers, read again
 
@@ -91,12 +92,6 @@ def test_poles_are_where_blender_has_them_at_each_time(of, sampled_in):
 def test_a_chain_without_a_pole_has_no_places_of_it():
     _, result = steps([moving_leg()])
     assert result.chains[0].poles is None
-
-
-def test_progress_counts_the_times():
-    yielded, _ = steps([moving_leg()], way=sampling.STEP)
-    assert yielded[-4:] == [1, 2, 3, 4]
-    assert set(yielded) <= {1, 2, 3, 4}
 
 
 def test_what_does_not_move_takes_up_the_memory_of_one_frame():
