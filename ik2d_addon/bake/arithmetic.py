@@ -5,7 +5,7 @@ Where keys alone turn the bones, the tips follow from these and from what was sa
 is asked at a few of the times, and has to agree.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import bpy
@@ -17,6 +17,7 @@ from ..rig.animation import versions
 from ..rig.animation.actions import KnownChannels
 from ..rig.animation.bone_channels import BoneRotation
 from ..rig.animation.fcurves import Singles, column, row_from
+from ..rig.animation.key_columns import Placed
 from ..rig.animation.key_faults import path_of
 from ..rig.animation.times import evaluated_times
 from ..rig.chain.chain import RigChain
@@ -27,6 +28,7 @@ from ..rig.scene.samples import ChainSamples
 from .keys.cubics import PlayedChain, read_played, tips_of
 from .keys.keying import KeyedChain, KeyPlan
 
+AllPlaced = Mapping[tuple[str, int], Placed]  # by path and index
 # How many of the times Blender is asked at, besides the one of the largest miss.
 LOOKS = 5
 # The part of the reach by which Blender may differ, besides the rounding of 32-bit numbers.
@@ -78,8 +80,13 @@ def turned_by_keys(rigs: Sequence[RigChain]) -> bool:
     return plain and not turned_by_more(armature, bones)
 
 
-def expected(scene: bpy.types.Scene, chains: Sequence[KeyedChain], plan: KeyPlan) -> Expected | None:
-    """Return where the tips of keyed chains are; None where that takes more than arithmetic."""
+def expected(
+    scene: bpy.types.Scene, chains: Sequence[KeyedChain], plan: KeyPlan, placed: AllPlaced
+) -> Expected | None:
+    """Return where the tips of keyed chains are; None where that takes more than arithmetic.
+
+    placed: where keys and handles are, as far as that is known without reading them.
+    """
     if not all(chain.samples is not None and chain.rotations for chain in chains):
         return None
     armature = chains[0].solved.rig.armature
@@ -88,7 +95,7 @@ def expected(scene: bpy.types.Scene, chains: Sequence[KeyedChain], plan: KeyPlan
     known, times = KnownChannels(holder), evaluated_times(scene, plan.times)
     sampled, played_chains = [], []
     for chain in chains:
-        there = _as_played(armature, known, chain, times)
+        there = _as_played(armature, known, chain, times, placed)
         if there is None:
             return None
         sampled.append(there[0])
@@ -99,11 +106,11 @@ def expected(scene: bpy.types.Scene, chains: Sequence[KeyedChain], plan: KeyPlan
 
 
 def _as_played(
-    armature: bpy.types.Object, known: KnownChannels, chain: KeyedChain, times: Singles
+    armature: bpy.types.Object, known: KnownChannels, chain: KeyedChain, times: Singles, placed: AllPlaced
 ) -> tuple[ChainSamples, PlayedChain] | None:
     """Return a chain's samples, and as its keys play it; None where these are not as a bake's are."""
     rig, samples = chain.solved.rig, chain.samples
-    played = _played(armature, known, (*chain.rotations, *chain.scales), times)
+    played = _played(armature, known, (*chain.rotations, *chain.scales), times, placed)
     if samples is None or played is None:
         return None
     turning, scales = played[: len(chain.rotations)], played[len(chain.rotations) :]
@@ -117,13 +124,17 @@ def _as_played(
 
 
 def _played(
-    armature: bpy.types.Object, known: KnownChannels, channels: Sequence[BoneRotation], times: Singles
+    armature: bpy.types.Object,
+    known: KnownChannels,
+    channels: Sequence[BoneRotation],
+    times: Singles,
+    placed: AllPlaced,
 ) -> list[BoneRotation] | None:
     """Return the values that Blender plays of bones' channels at times (m,), then half-way between these.
 
     None where the keys are at other times, or not as a bake leaves them.
     """
-    played, curves, filled = [], [], []
+    played, curves, filled, places = [], [], [], []
     for channel in channels:
         path, bone = path_of(armature, channel), armature.pose.bones[channel.bone]
         values = np.empty((2 * len(times) - 1, channel.values.shape[1]), "f4")  # as Blender has them
@@ -134,11 +145,12 @@ def _played(
                 return None
             if curve is not None:
                 curves.append(curve)
+                places.append(placed.get((path, index)))
                 filled.append(values[:, index])
             elif channel.keys(index):
                 return None
         played.append(replace(channel, values=values))
-    there = _at_keys(curves, times)
+    there = _at_keys(curves, times, places)
     if there is None or any(channel.frames is not None for channel in channels):
         return None
     for values, given in zip(filled, there, strict=True):
@@ -146,7 +158,9 @@ def _played(
     return played
 
 
-def _at_keys(curves: Sequence[bpy.types.FCurve], times: Singles) -> Singles | None:
+def _at_keys(
+    curves: Sequence[bpy.types.FCurve], times: Singles, placed: Sequence[Placed | None]
+) -> Singles | None:
     """Return F-Curves' values (c, 2 m - 1) at their keys, at times (m,), then half-way between these.
 
     Half of the time is half of the way along a Bezier segment whose handles are as long on either side.
@@ -154,17 +168,20 @@ def _at_keys(curves: Sequence[bpy.types.FCurve], times: Singles) -> Singles | No
     """
     keys = np.empty((3, len(curves), len(times), 2), "f4")
     flat = keys.reshape(3, len(curves), -1)
-    for row, curve in enumerate(curves):
+    for row, (curve, places) in enumerate(zip(curves, placed, strict=True)):
+        if places is not None and len(places[0]) == len(times) and not len(curve.modifiers):
+            keys[:, row] = places
+            continue
         points = curve.keyframe_points
         extra = len(points) - len(times)
         first = row_from(curve, times[0]) if extra > 0 else 0
         if extra < first or len(curve.modifiers):
             return None
-        for places, name in zip(flat, ("co", "handle_left", "handle_right"), strict=True):
+        for column_read, name in zip(flat, ("co", "handle_left", "handle_right"), strict=True):
             if extra:
-                places[row] = column(curve, name)[first : first + len(times)].ravel()
+                column_read[row] = column(curve, name)[first : first + len(times)].ravel()
             else:
-                points.foreach_get(name, places[row])
+                points.foreach_get(name, column_read[row])
     x, y = np.moveaxis(keys[0], -1, 0)
     left, right = keys[1, :, 1:], keys[2, :, :-1]
     apart = np.abs((right[..., 0] - x[:, :-1]) - (x[:, 1:] - left[..., 0]))

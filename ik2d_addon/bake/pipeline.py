@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from math import ceil
+from types import MappingProxyType
 from typing import TypeVar
 
 import bpy
@@ -31,7 +32,7 @@ from ..rig.scene.live_pause import live_paused
 from ..rig.scene.missing_inputs import with_drivers_checked
 from ..rig.scene.sampler import CURVES, STEP, Sampler, sample_steps
 from ..rig.scene.samples import ChainSamples, solvable
-from .arithmetic import expected, turned_by_keys
+from .arithmetic import AllPlaced, expected, turned_by_keys
 from .cures.off_plane import advice_on
 from .keys.clearing import release_hands, release_slides
 from .keys.hand_keys import with_hands
@@ -205,7 +206,7 @@ def _bake_rigs(
     undo.enter_context(hands_remembered(rigs))
     keeping = undo.enter_context(keys.written(armature_object, times, rotations, purpose))
     undo.enter_context(scales_remembered([chain.solved.rig for chain in solved]))
-    checking = play_back(sampler, solved, plan, options.verify)
+    checking = play_back(sampler, solved, plan, options.verify, keeping.placed if keeping else {})
     shown = yield from _counted(checking, 0, 2 * len(plan.times))
     return report_of(
         armature_object,
@@ -365,16 +366,20 @@ def _counted(steps: Steps[_Result], before: int, total: int, share: float = 1.0)
 
 
 def play_back(
-    scene: bpy.types.Scene | Sampler, chains: Sequence[KeyedChain], plan: KeyPlan, verify: str
+    scene: bpy.types.Scene | Sampler,
+    chains: Sequence[KeyedChain],
+    plan: KeyPlan,
+    verify: str,
+    placed: AllPlaced = MappingProxyType({}),
 ) -> Steps[list[Played]]:
     """Measure how far each tip is from its target, as Blender evaluates them with the new keys.
 
-    scene: or the Sampler that the chains were sampled by. Yields the number of times played.
+    scene: or the Sampler of the chains. placed: as in `expected`. Yields the number of times played.
     """
     if verify == VERIFY_NOTHING:
         return [NOT_PLAYED] * len(chains)
     rigs, known = [chain.solved.rig for chain in chains], scene.scene if isinstance(scene, Sampler) else scene
-    there, quarters = expected(known, chains, plan), quarters_to_play(known, chains, plan)
+    there, quarters = expected(known, chains, plan, placed), quarters_to_play(known, chains, plan)
     if there is not None:
         each = zip(chains, there.chains, strict=True)
         told = [played(chain, samples, there.times, plan.time_array) for chain, samples in each]

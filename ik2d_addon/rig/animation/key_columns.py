@@ -14,6 +14,9 @@ from .fcurves import KEY_FIELDS, Singles, column
 # All fields of an F-Curve's keys, each column (keys, width).
 Columns = dict[str, NDArray[Any]]
 
+# Keys of an F-Curve, and their left and right handles, as Blender holds them: (keys, 2) each.
+Placed = tuple[Singles, Singles, Singles]
+
 # Blender's numbers for these, the same in all versions; bulk access takes no names.
 BEZIER, FREE, ALIGNED, AUTO_CLAMPED, GENERATED = 2, 0, 3, 4, 5
 CONSTANT, BY_HAND = 0, 0
@@ -120,8 +123,11 @@ def are_shaped(columns: Columns) -> NDArray[np.bool_]:
     return np.isin(types, (FREE, ALIGNED))
 
 
-def add(curve: bpy.types.FCurve, columns: Columns) -> None:
-    """Give an F-Curve these sorted keys instead of its own: the columns that are not as of a new key."""
+def add(curve: bpy.types.FCurve, columns: Columns) -> Placed | None:
+    """Give an F-Curve these sorted keys instead of its own: the columns that are not as of a new key.
+
+    Returns where they are then, if that was read.
+    """
     points = curve.keyframe_points
     points.clear()
     points.add(len(columns["co"]))
@@ -134,13 +140,14 @@ def add(curve: bpy.types.FCurve, columns: Columns) -> None:
             points.foreach_set(name, values.ravel())
     curve.update()
     if not laid_over:
-        return
-    for side, of_side, its_free in zip(_SIDES, types, free, strict=True):
+        return None
+    placed = np.empty((2, *columns["co"].shape), "f4")
+    for handles, side, of_side, its_free in zip(placed, _SIDES, types, free, strict=True):
+        points.foreach_get(side, handles.ravel())
         if of_side is not None:
-            handles = np.empty_like(columns[side])
-            points.foreach_get(side, handles.ravel())
             np.copyto(handles, columns[side], where=its_free | (of_side == ALIGNED))
             points.foreach_set(side, handles.ravel())
+    return columns["co"], placed[0], placed[1]
 
 
 def fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | bool = False) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from . import actions, versions
 from .fcurves import KEY_FIELDS, Singles, column, row_from
-from .key_columns import ALIGNED, FREE, Columns, add, are_shaped, columns_of, fill, with_all_fields
+from .key_columns import ALIGNED, FREE, Columns, Placed, add, are_shaped, columns_of, fill, with_all_fields
 from .remembered import plain
 
 # Two keys nearer than this many frames are one to Blender: of the two, update() keeps the later one's value.
@@ -33,28 +33,28 @@ def replace_keys(
     place: versions.Place,
     undo: ExitStack,
     known: Columns | None = None,
-) -> None:
+) -> Placed | None:
     """Put new keys on an F-Curve of a place; its keys before the first and after the last of them stay.
 
     Closing `undo` gives it back the keys that it has now. known: columns of these that were read already.
+    Returns where the keys are, as `add` does.
     """
     channel, times = (place, curve.data_path, curve.array_index), new["co"][:, 0]
     if change_in_place(curve, new, channel, undo):
-        return
+        return None
     old = columns_of(curve, known) if len(curve.keyframe_points) else {}
     undo.callback(actions.unless_gone, put_keys_back, *channel, old)
     if not old:
-        add(curve, new)
-        return
+        return add(curve, new)
     x = old["co"][:, 0]
     kept = (x < times[0] - SAME_FRAME) | (x > times[-1] + SAME_FRAME)
     if not kept.any():
-        add(curve, new)
-        return
+        return add(curve, new)
     order = np.argsort(np.concatenate((x[kept], times)), kind="stable")
     whole = with_all_fields(new)
     columns = {name: np.concatenate((old[name][kept], whole[name]))[order] for name in old}
     fill(curve, columns, are_shaped(columns))
+    return None
 
 
 def put_keys_back(place: versions.Place, path: str, index: int, columns: Columns) -> None:

@@ -14,7 +14,7 @@ from ....core.words import number_of, say
 from .. import versions
 from ..bone_channels import ROTATIONS
 from ..fcurves import column, row_from
-from ..key_columns import Columns, are_shaped, columns_of
+from ..key_columns import Columns, Placed, are_shaped, columns_of
 from ..replacing import SAME_FRAME, replace_keys
 from .channel_values import default_of, number_in
 from .marks import FIELDS, IN_PLANTING, PLANTED, PURPOSES, Marks, marked, purpose_of
@@ -65,6 +65,8 @@ class Keeping:
         self._place, self._undo = place, undo
         self._record = KeptMotion(place)
         self._keys, self._bones, self._dropped = 0, dict[str, None](), list[str]()
+        # Where the new keys are, by path and index, as far as that was read.
+        self.placed: dict[tuple[str, int], Placed] = {}
 
     @property
     def replaced(self) -> Replaced:
@@ -73,18 +75,23 @@ class Keeping:
 
     def replace(self, curve: bpy.types.FCurve, new: Columns) -> int:
         """Put new keys on an F-Curve in place of those from the first to the last; return its number."""
+        number, placed = self._replace(curve, new)
+        if placed is not None:
+            self.placed[curve.data_path, curve.array_index] = placed
+        return number
+
+    def _replace(self, curve: bpy.types.FCurve, new: Columns) -> tuple[int, Placed | None]:
         times = new["co"][:, 0]
         if not len(curve.keyframe_points):
             number = self._number(curve, None, self.purpose)
             if self._record.curve(KEPT, number, curve.array_index) is None:
                 self.keep_value(curve.data_path, curve.array_index, number)
-            replace_keys(curve, marked(new, number), self._place, self._undo)
-            return number
+            return number, replace_keys(curve, marked(new, number), self._place, self._undo)
         looks = {name: column(curve, name) for name in FIELDS}
         marks, at = Marks.of(looks), looks["co"][:, 0]
         if marks.single is not None and purpose_of(marks.single) == self.purpose:  # there is nothing to keep
-            replace_keys(curve, marked(new, marks.single), self._place, self._undo, looks)
-            return marks.single
+            number = marks.single
+            return number, replace_keys(curve, marked(new, number), self._place, self._undo, looks)
         within = (at >= times[0] - SAME_FRAME) & (at <= times[-1] + SAME_FRAME)
         numbers = self._numbers(curve, marks, at, times)
         kept = within & ~marks.of_purposes((self.purpose, IN_PLANTING.get(self.purpose, self.purpose)))
@@ -94,8 +101,7 @@ class Keeping:
                 self._keep_whole(curve, looks, int(numbers[0]))
             rows = np.searchsorted(times, at).clip(max=len(times) - 1)
             self._keep_rows(curve, looks, marks, kept, numbers[rows])
-        replace_keys(curve, marked(new, numbers), self._place, self._undo, looks)
-        return int(numbers[0])
+        return int(numbers[0]), replace_keys(curve, marked(new, numbers), self._place, self._undo, looks)
 
     def number_of(self, curve: bpy.types.FCurve) -> int:
         """Return the number of an F-Curve's new keys."""
