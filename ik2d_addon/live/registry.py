@@ -21,7 +21,7 @@ from ..rig.chain.paths.owners import with_settings
 from ..rig.chain.renames import bones_of, why_linked
 from ..rig.pose.swings import NEAR
 from ..rig.scene import live_pause
-from ..rig.scene.bone_constraints import state_of_controls
+from ..rig.scene.bone_constraints import state_for_all, state_of_controls
 from ..rig.scene.rounding import reached_within
 from .chain import LiveChain
 from .kept.cache import Kept
@@ -109,6 +109,7 @@ class Rigs:
         chains: dict[Key, LiveChain] = {}
         fingerprints: dict[Key, tuple[Any, ...]] = {}
         waiting: set[bpy.types.ID] = set()  # what the chains depend on that cannot be solved
+        of_all: dict[bpy.types.Object, list[Any]] = {}
         self.problems, before = {}, self.problems
         for armature, index, settings in live_settings():
             needed = {armature, armature.data}
@@ -116,7 +117,7 @@ class Rigs:
                 key = key_of(settings)
                 followed = (settings.target, settings.pole, settings.foot.ground)
                 needed.update(node for node in followed if node is not None)
-                fingerprints[key] = _print_of(armature, index, settings)
+                fingerprints[key] = _print_of(armature, index, settings, of_all)
             except UnicodeDecodeError:  # a name that is no text: the panel says so
                 waiting |= needed
                 continue
@@ -185,11 +186,23 @@ def live_settings() -> Iterator[tuple[bpy.types.Object, int, bpy.types.PropertyG
                 yield armature, index, chain
 
 
-def _print_of(armature: bpy.types.Object, index: int, settings: bpy.types.PropertyGroup) -> tuple[Any, ...]:
-    """Return the fingerprint of a live chain, with the state of what else may move its bones."""
+def _print_of(
+    armature: bpy.types.Object,
+    index: int,
+    settings: bpy.types.PropertyGroup,
+    of_all: dict[bpy.types.Object, list[Any]] | None = None,
+) -> tuple[Any, ...]:
+    """Return the fingerprint of a live chain, with the state of what else may move its bones.
+
+    of_all: by armatures, what is the same for all of their chains; what is not there yet is put there.
+    """
     bones = bones_of(armature.data, settings.tip, settings.bone_count)
-    controls = state_of_controls(armature, bones) if armature.pose else []
-    return index, fingerprint(armature, settings), controls
+    if armature.pose is None:
+        return index, fingerprint(armature, settings), []
+    of_all = {} if of_all is None else of_all
+    if armature not in of_all:
+        of_all[armature] = state_for_all(armature)
+    return index, fingerprint(armature, settings), state_of_controls(armature, bones, of_all[armature])
 
 
 def _refuse(armature: bpy.types.Object) -> None:

@@ -79,9 +79,9 @@ class RigState:
         self._locations: Floats | None = None
         self._tips = PlainTips(rig, frame.own) if rig.stretching is not None else None
         if is_straight and straight is None:
-            straight = read_plain_solver(as_read, samples)
+            straight, _ = read_plain_solver(as_read, samples)
         self.straight = straight
-        self.plain: Plain | None = read_plain_solver(rig, samples, straight, self._tips)
+        self.plain, self._linkage = read_plain_solver(rig, samples, straight, self._tips)
         self.plain_hands: PlainHands | None = None
         if rig.hands is not None and not self._changes_lengths and self.plain is not None:
             if are_plain(rig, rig.hands):
@@ -250,7 +250,7 @@ class RigState:
 
     def _height_of_tip(self) -> float:
         """Return the height of the tip over the rest plane."""
-        return float(np.ravel(read_linkage(self.rig, self._unturned).heights)[0])
+        return float(np.ravel(read_linkage(self.rig, self._unturned, self._linkage).heights)[0])
 
     def outside(self, measures: tuple[float, float]) -> tuple[float, float]:
         """Return lengths in the world's units: in the plane, and from the tip along its normal.

@@ -7,6 +7,7 @@ They also keep results with their rig, and prepare library overrides.
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import bpy
 from bpy.app.handlers import persistent
@@ -15,12 +16,15 @@ from ...core import IK2DError
 from ...rig.chain.fingerprint import followed_by
 from ...rig.chain.paths.follow import follow_changed_lists, forget_known
 from ...rig.chain.paths.owners import with_settings
-from ...rig.chain.renames import straighten
+from ...rig.chain.renames import looked_at, straighten
 from ...rig.scene import live_pause
 from ...ui.context import active_chain, followers, follows
 from ..baking.earlier_sides import renew_sides
 from ..baking.results import drop_copied, keep_results
 from .chain_operators import chains_at
+
+# What rigs looked like when `_follow_edits` had straightened them, by their session_uid.
+_left_as: dict[int, object] = {}
 
 
 def rigs() -> Iterator[bpy.types.Object]:
@@ -144,7 +148,19 @@ def _follow_edits(_scene, depsgraph) -> None:
         needed = {rig.data, *(ob.data for ob, _ in nodes if ob is not None)}
         if needed & edited:
             with suppress(IK2DError):
-                straighten(rig)
+                _straighten_where_edited(rig, needed)
+
+
+def _straighten_where_edited(rig: bpy.types.Object, needed: set[bpy.types.ID]) -> None:
+    """Straighten a rig, unless its chains and the bones that they name are as they were left."""
+    others = [data for data in needed if isinstance(data, bpy.types.Armature) and data != rig.data]
+    others.sort(key=attrgetter("session_uid"))
+    with suppress(UnicodeDecodeError):
+        if looked_at(rig, others) == _left_as.get(rig.session_uid):
+            return
+    straighten(rig)
+    with suppress(UnicodeDecodeError):
+        _left_as[rig.session_uid] = looked_at(rig, others)
 
 
 @persistent
@@ -163,6 +179,7 @@ def _follow_lists_of_frame(*_arguments) -> None:
 @persistent
 def _forget_rigs(*_arguments) -> None:
     forget_known()
+    _left_as.clear()
 
 
 def _renew_pose(rig: bpy.types.Object) -> None:

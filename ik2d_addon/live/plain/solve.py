@@ -17,39 +17,39 @@ Plain = PlainSolver | PlainStretch
 
 def read_plain_solver(
     rig: RigChain, samples: ChainSamples, like: Plain | None = None, tips: PlainTips | None = None
-) -> Plain | None:
-    """Return a plain solver of a chain as one frame holds it; None for an unsupported chain.
+) -> tuple[Plain | None, Linkage | None]:
+    """Return a plain solver of a chain as one frame holds it, and its linkage; None for an unsupported chain.
 
     like: that of the same chain in another plane, whose families of poses are shared if they fit. tips:
     finds the tips of bones that stretch where their links are not exact.
     """
     joints, stretching = rig.joints, rig.stretching
     if rig.settings.tip_angle is not None:
-        return None
+        return None, None
     if (
         rig.settings.solver not in ('TWO_BONE', 'EVEN')
         or joints.askew
         or joints.fixed.any()
         or rig.slides is not None
     ):
-        return None
+        return None, None
     if rig.settings.solver == 'EVEN' and not rig.settings.root_turns_freely:
-        return None
+        return None, None
     if stretching is not None and (stretching.limits.is_off or joints.held.any()):
-        return None
+        return None, None
     linkage = read_linkage(rig, with_scale(rig, samples))
     exact = not linkage.blender_tips and all(link.inherits for link in linkage.links)
     # The tips of links that are not exact are those of the plane at rest.
     if not linkage.planar or not (exact or stretching is not None and rig.swing is None):
-        return None
+        return None, None
     solver = _solver(rig, linkage)
     if solver is None:
-        return None
+        return None, None
     if like is not None and rig.settings.solver == 'EVEN':
         solver.share_families(like.solver if isinstance(like, PlainStretch) else like)
     if stretching is None:
-        return solver
-    return PlainStretch(solver, stretching.limits, None if exact else tips)
+        return solver, linkage
+    return PlainStretch(solver, stretching.limits, None if exact else tips), linkage
 
 
 def _solver(rig: RigChain, linkage: Linkage) -> PlainSolver | None:

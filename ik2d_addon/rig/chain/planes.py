@@ -8,6 +8,7 @@ chains that they made keep their sides, unless `sides_from_rest` is set.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from math import nan
 
 import bpy
@@ -64,6 +65,16 @@ def bend_plane(settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone
     return choose_plane(settings, settings.plane, bones, joints)[0]
 
 
+def plane_of_bend(joints: Floats) -> Plane | None:
+    """Return `Plane.of_bend` of joints (n + 1, 3); at rest it is asked for again and again."""
+    return _plane_of_bend(np.asarray(joints, np.float64).tobytes())
+
+
+@lru_cache(maxsize=4096)
+def _plane_of_bend(joints: bytes) -> Plane | None:
+    return Plane.of_bend(np.frombuffer(joints).reshape(-1, 3))
+
+
 def choose_plane(
     settings: bpy.types.PropertyGroup, choice: str, bones: list[bpy.types.PoseBone], joints: Floats
 ) -> tuple[Plane, str]:
@@ -94,7 +105,7 @@ def choose_plane(
 
 def _automatic(bones: list[bpy.types.PoseBone], joints: Floats) -> tuple[Plane, str]:
     """Return the hinges' plane where all hinges agree, else the rest pose's."""
-    hinges, bend = _hinges(bones, joints), Plane.of_bend(joints)
+    hinges, bend = _hinges(bones, joints), plane_of_bend(joints)
     axes = _agreeing(hinges)
     if axes and len(axes) == len(hinges):
         turning = [bone for bone in bones if not is_held(bone)]
@@ -118,7 +129,7 @@ def _followed(
     """
     if choice == SWING and any(settings.swing_normal):
         return Plane.facing(joints, tuple(settings.plane_normal))
-    bend = Plane.of_bend(joints)
+    bend = plane_of_bend(joints)
     if bend is not None:
         return bend
     line = line_of(joints)
@@ -262,20 +273,22 @@ def side_at_rest(plane: Plane, joints: Floats) -> float:
 
     +1.0 for straight ones.
     """
-    return 1.0 if is_straight(plane, joints) else side_of(_angles(plane, joints), 1.0)
+    angles = _bent_angles(plane, joints)
+    return 1.0 if angles is None else side_of(angles, 1.0)
 
 
 def is_straight(plane: Plane, joints: Floats) -> bool:
     """Return whether joints (n + 1, 3) have no side at rest, in a plane."""
-    if len(joints) < 3 or Plane.of_bend(joints) is None:
-        return True
-    return bool(is_on_a_line(_angles(plane, joints)))
+    return _bent_angles(plane, joints) is None
 
 
-def _angles(plane: Plane, joints: Floats) -> list[float]:
+def _bent_angles(plane: Plane, joints: Floats) -> list[float] | None:
+    """Return the angles (n,) of bones in a plane, each from the one before; None for straight ones."""
+    if len(joints) < 3 or plane_of_bend(joints) is None:
+        return None
     x, y = np.diff(plane.project(joints), axis=0).T
     angles: list[float] = np.diff(np.arctan2(y, x), prepend=0.0).tolist()
-    return angles
+    return None if is_on_a_line(angles) else angles
 
 
 def solver_side(settings: bpy.types.PropertyGroup, solver: str, plane: Plane, joints: Floats) -> float:

@@ -5,10 +5,11 @@ Next to each name a chain stores the bone's place when both last agreed (`place`
 ui/settings/chain.py). So it follows renames by hand, a script, undo, or in a library.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import bpy
+import numpy as np
 from mathutils import Vector
 
 from ...core.words import noted, quoted, refusal, say
@@ -45,6 +46,32 @@ def straighten(armature: bpy.types.Object) -> bool:
     for chain in armature.ik2d.chains:
         changed |= follow_renames(chain, orders)
     return changed
+
+
+def looked_at(armature: bpy.types.Object, others: Iterable[bpy.types.Armature]) -> object:
+    """Return what `straighten` goes by: the bones of an armature and of others, and what chains call them.
+
+    Equal where it would change nothing that it did not change before. Raises UnicodeDecodeError for a name
+    that is no text.
+    """
+    chains = [
+        (
+            *(chain.uid, chain.name, chain.tip, chain.bone_count, chain.subtarget, chain.pole_subtarget),
+            [joint.name for joint in (*chain.joints, *chain.dormant)],
+        )
+        for chain in armature.ik2d.chains
+    ]
+    return chains, [_bones_in(data) for data in (armature.data, *others)]
+
+
+def _bones_in(data: bpy.types.Armature) -> tuple[object, ...]:
+    """Return the names, parents and places of bones at rest."""
+    bones = data.bones
+    places = np.empty((2, 3 * len(bones)), "f4")
+    for name, row in zip(("head_local", "tail_local"), places, strict=True):
+        bones.foreach_get(name, row)
+    names = [(bone.name, above.name if (above := bone.parent) is not None else "") for bone in bones]
+    return data.session_uid, data.is_editmode, names, places.tobytes()
 
 
 def follow_renames(chain: Settings, orders: BoneOrders | None = None) -> bool:

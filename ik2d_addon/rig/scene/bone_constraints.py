@@ -135,23 +135,34 @@ def is_joint_limit(rig: RigChain, control: OtherControl) -> bool:
     return bool(constraint.owner_space == 'LOCAL')
 
 
-def state_of_controls(armature: bpy.types.Object, names: Sequence[str]) -> list[Any]:
-    """Return the state of the constraints and drivers that may move some bones, to see it change."""
-    bones = armature.pose.bones
+def state_of_controls(
+    armature: bpy.types.Object, names: Sequence[str], of_all: list[Any] | None = None
+) -> list[Any]:
+    """Return the state of the constraints and drivers that may move some bones, to see it change.
+
+    of_all: that of `state_for_all`, where it is known.
+    """
+    bones = map(armature.pose.bones.get, names)
+    held = [(bone, constraint) for bone in bones if bone for constraint in bone.constraints]
+    return [of_all or state_for_all(armature), _states(held)]
+
+
+def state_for_all(armature: bpy.types.Object) -> list[Any]:
+    """Return the state of an armature's drivers and of its constraints that may move any of its bones."""
     drivers = [(curve.data_path, curve.mute) for curve in existing_drivers(armature)]
-    on_bones = [
-        (bone, constraint) for bone in map(bones.get, names) if bone for constraint in bone.constraints
-    ]
-    held = [
+    return [drivers, _states(reaching_of(armature))]
+
+
+def _states(held: Sequence[Held]) -> list[Any]:
+    return [
         (
             bone.name,
             constraint.name,
             getattr(constraint, "target", None),
             settings_of(constraint, _NOT_EXTENT),
         )
-        for bone, constraint in (*on_bones, *reaching_of(armature))
+        for bone, constraint in held
     ]
-    return [drivers, held]
 
 
 def with_other_controls(
