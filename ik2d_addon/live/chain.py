@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A live chain: its cached reading, and how it follows its target on a frame."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from math import hypot, inf
@@ -23,7 +24,7 @@ from ..rig.chain.planes import bend_of
 from ..rig.chain.renames import chain_named
 from ..rig.pose.swings import aimed_as_far, flips, swung
 from ..rig.pose.target_plane import facing_target
-from ..rig.scene.bone_constraints import OtherControl, carry, not_followed, possible_controls
+from ..rig.scene.bone_constraints import Held, OtherControl, carry, not_followed, possible_controls
 from ..rig.scene.carried import carried_now
 from ..rig.scene.feet.goals import ground_matrix, size_of, with_foot
 from ..rig.scene.missing_inputs import with_inputs_checked
@@ -52,8 +53,14 @@ _MISSED = 1e-4
 class LiveChain:
     """Cached reading of a live chain."""
 
-    def __init__(self, armature: bpy.types.Object, settings: bpy.types.PropertyGroup, index: int) -> None:
-        """Read a chain. Raises IK2DError if it cannot be solved."""
+    def __init__(
+        self,
+        armature: bpy.types.Object,
+        settings: bpy.types.PropertyGroup,
+        index: int,
+        reaching: Sequence[Held],
+    ) -> None:
+        """Read a chain. reaching: as in `possible_controls`. Raises IK2DError if it cannot be solved."""
         self.armature, self.name, self.index = armature, settings.name, index
         self.key = armature.session_uid, settings.name
         self.is_fresh = True  # not solved yet
@@ -66,7 +73,7 @@ class LiveChain:
         self.rig = rig
         self.followed = rig.followed
         self._rest = self._rest_now()
-        self._controls = possible_controls(rig)
+        self._controls = possible_controls(rig, reaching)
         self._carried = False  # whether constraints carry the first bone on the frame that is followed
         self.outcome: LiveOutcome | None = None
         self._straight: Plain | None = None  # of a straight chain, in its own plane

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drivers, keys and native chains that turn a live chain's bones in its place."""
+"""Drivers, keys, constraints and native chains that turn a live chain's bones in its place."""
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import bpy
 
 from ..core.words import refusal
 from ..rig.animation.bone_channels import rotation_property
-from ..rig.animation.value_keys import driven_paths
+from ..rig.animation.value_keys import driven_paths, existing_drivers
 from ..rig.animation.versions import existing_channels
 from ..rig.chain.chain import RigChain
+from ..rig.chain.fingerprint import settings_of
 from ..rig.chain.native_state import acts, constraints_of
-from ..rig.scene.bone_constraints import OtherControl, is_animated
+from ..rig.scene.bone_constraints import Held, OtherControl, is_animated, reaching_of
+
+# Properties of a constraint that do not say which bones it moves, and how.
+_NOT_EXTENT = {"influence", "active", "show_expanded", "is_valid", "error_location", "error_rotation"}
 
 
 def refuse_driven(rig: RigChain) -> None:
@@ -31,6 +38,8 @@ def refuse_driven(rig: RigChain) -> None:
 
 def refuse_native(rig: RigChain) -> None:
     """Raise IK2DError for a chain with a bone that a native chain turns."""
+    if not any(len(bone.constraints) for bone in rig.pose_bones):
+        return
     for other in rig.armature.ik2d.chains:
         shared = {bone.name for bone, _ in constraints_of(other, rig.bones)}
         if shared and acts(other):
@@ -57,3 +66,41 @@ def is_keyed(rig: RigChain) -> bool:
     paths = {bone.path_from_id(rotation_property(bone.rotation_mode)) for bone in rig.pose_bones}
     holder = existing_channels(rig.armature)
     return holder is not None and any(curve.data_path in paths for curve in holder.fcurves)
+
+
+def state_of_controls(
+    armature: bpy.types.Object, names: Sequence[str], of_all: "ForAll | None" = None
+) -> list[Any]:
+    """Return the state of the constraints and drivers that may move some bones, to see it change.
+
+    of_all: what the armature's chains share, where it is known.
+    """
+    bones = map(armature.pose.bones.get, names)
+    held = [(bone, constraint) for bone in bones if bone for constraint in bone.constraints]
+    return [(of_all or ForAll.of(armature)).state, _states(held)]
+
+
+class ForAll(NamedTuple):
+    """What may move bones of any chain of an armature, read once for all of them."""
+
+    state: list[Any]  # of its drivers, and of the following
+    reaching: list[Held]  # as `reaching_of` has them
+
+    @classmethod
+    def of(cls, armature: bpy.types.Object) -> "ForAll":
+        """Read an armature."""
+        drivers = [(curve.data_path, curve.mute) for curve in existing_drivers(armature)]
+        reaching = reaching_of(armature)
+        return cls([drivers, _states(reaching)], reaching)
+
+
+def _states(held: Sequence[Held]) -> list[Any]:
+    return [
+        (
+            bone.name,
+            constraint.name,
+            getattr(constraint, "target", None),
+            settings_of(constraint, _NOT_EXTENT),
+        )
+        for bone, constraint in held
+    ]

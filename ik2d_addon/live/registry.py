@@ -21,10 +21,10 @@ from ..rig.chain.paths.owners import with_settings
 from ..rig.chain.renames import bones_of, why_linked
 from ..rig.pose.swings import NEAR
 from ..rig.scene import live_pause
-from ..rig.scene.bone_constraints import state_for_all, state_of_controls
 from ..rig.scene.rounding import reached_within
 from .chain import LiveChain
 from .kept.cache import Kept
+from .refusals import ForAll, state_of_controls
 from .shown import shown_place
 from .status import AIMED, MOVED_ELSE, ON_TARGET, Look, shown_reach
 from .updates import Updates
@@ -109,7 +109,7 @@ class Rigs:
         chains: dict[Key, LiveChain] = {}
         fingerprints: dict[Key, tuple[Any, ...]] = {}
         waiting: set[bpy.types.ID] = set()  # what the chains depend on that cannot be solved
-        of_all: dict[bpy.types.Object, list[Any]] = {}
+        of_all: dict[bpy.types.Object, ForAll] = {}
         self.problems, before = {}, self.problems
         for armature, index, settings in live_settings():
             needed = {armature, armature.data}
@@ -131,7 +131,7 @@ class Rigs:
                 continue
             try:
                 _refuse(armature)
-                chains[key] = LiveChain(armature, settings, index)
+                chains[key] = LiveChain(armature, settings, index, of_all[armature].reaching)
             except IK2DError as error:
                 self.problems[key] = str(error)
                 waiting |= needed
@@ -190,7 +190,7 @@ def _print_of(
     armature: bpy.types.Object,
     index: int,
     settings: bpy.types.PropertyGroup,
-    of_all: dict[bpy.types.Object, list[Any]] | None = None,
+    of_all: dict[bpy.types.Object, ForAll] | None = None,
 ) -> tuple[Any, ...]:
     """Return the fingerprint of a live chain, with the state of what else may move its bones.
 
@@ -201,7 +201,7 @@ def _print_of(
         return index, fingerprint(armature, settings), []
     of_all = {} if of_all is None else of_all
     if armature not in of_all:
-        of_all[armature] = state_for_all(armature)
+        of_all[armature] = ForAll.of(armature)
     return index, fingerprint(armature, settings), state_of_controls(armature, bones, of_all[armature])
 
 

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import bpy
 import numpy as np
@@ -12,9 +12,8 @@ from ...core.words import listed, say
 from ..animation import versions
 from ..animation.fcurves import BEZIER, CONSTANT, LINEAR, column
 from ..animation.times import animation_times
-from ..animation.value_keys import acting_driver, curve_of, existing_drivers
+from ..animation.value_keys import acting_driver, curve_of
 from ..chain.chain import RigChain
-from ..chain.fingerprint import settings_of
 from ..chain.joints import ALIGNED, own_axis
 from ..chain.native_state import own_constraints
 from .lengths.slide_locations import location_without_slides
@@ -32,8 +31,6 @@ _HARMLESS = ('LIMIT_SCALE', 'MAINTAIN_VOLUME')
 # The properties that switch a constraint, and all that say how much it acts.
 SWITCHES = ("mute", "enabled")
 _STRENGTH = (*SWITCHES, "influence")
-# Properties of a constraint that do not say which bones it moves, and how.
-_NOT_EXTENT = {"influence", "active", "show_expanded", "is_valid", "error_location", "error_rotation"}
 # Angles (radians) within this are the same.
 _SAME_ANGLE = 1e-5
 # The rounding of a slide and of the limit that it was taken from, as a part of the slide.
@@ -133,36 +130,6 @@ def is_joint_limit(rig: RigChain, control: OtherControl) -> bool:
         return False
     constraint = rig.armature.pose.bones[control.owner].constraints[control.constraint]
     return bool(constraint.owner_space == 'LOCAL')
-
-
-def state_of_controls(
-    armature: bpy.types.Object, names: Sequence[str], of_all: list[Any] | None = None
-) -> list[Any]:
-    """Return the state of the constraints and drivers that may move some bones, to see it change.
-
-    of_all: that of `state_for_all`, where it is known.
-    """
-    bones = map(armature.pose.bones.get, names)
-    held = [(bone, constraint) for bone in bones if bone for constraint in bone.constraints]
-    return [of_all or state_for_all(armature), _states(held)]
-
-
-def state_for_all(armature: bpy.types.Object) -> list[Any]:
-    """Return the state of an armature's drivers and of its constraints that may move any of its bones."""
-    drivers = [(curve.data_path, curve.mute) for curve in existing_drivers(armature)]
-    return [drivers, _states(reaching_of(armature))]
-
-
-def _states(held: Sequence[Held]) -> list[Any]:
-    return [
-        (
-            bone.name,
-            constraint.name,
-            getattr(constraint, "target", None),
-            settings_of(constraint, _NOT_EXTENT),
-        )
-        for bone, constraint in held
-    ]
 
 
 def with_other_controls(
