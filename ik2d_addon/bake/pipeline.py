@@ -305,7 +305,7 @@ def _keyed(
         drafts.append(Draft.of(chain, one.samples, half_way, options.single_axis, last))
         yield frames
     drafts = yield from mapped(with_gaps(drafts), lambda _: frames)
-    thirds = _at_thirds(scene, plan, drafts, sampler) if sampler is not None else []
+    thirds = _at_thirds(scene, plan, drafts, sampler) if sampler is not None else [None] * len(drafts)
     keyed, whole_chains = (yield from key_chains(plan, drafts, options.single_axis, thirds)), []
     for draft, own, alone in zip(drafts, owns, keyed, strict=True):
         whole = with_hands(scene, plan, alone, draft.samples, draft.half_way)
@@ -318,28 +318,28 @@ def _keyed(
 
 def _at_thirds(
     scene: bpy.types.Scene, plan: KeyPlan, drafts: Sequence[Draft], sampler: Sampler
-) -> list[ChainSamples]:
+) -> list[ChainSamples | None]:
     """Return samples of each chain at the thirds of the gaps between frames where it needs handles.
 
-    None of any chain where one has no numbers there.
+    None of a chain that stretches, or that has no numbers there.
     """
-    gaps = np.unique(np.concatenate([draft.gaps for draft in drafts]))
-    if not len(gaps) or any(draft.chain.factors is not None for draft in drafts):
-        return []
+    wanting = [draft for draft in drafts if len(draft.gaps) and draft.chain.factors is None]
+    if not wanting:
+        return [None] * len(drafts)
+    gaps = np.unique(np.concatenate([draft.gaps for draft in wanting]))
     starts, parts = plan.frame_array[gaps], np.array(THIRDS)
     times = (starts[:, None] + np.diff(plan.frame_array)[gaps, None] * parts).ravel().tolist()
-    rigs = [draft.chain.rig for draft in drafts]
-    thirds = []
+    rigs = [draft.chain.rig for draft in wanting]
+    thirds: dict[str, ChainSamples] = {}
     way = CURVES if sampler.by_curves else STEP
     steps = sample_steps(sampler, rigs, times, checked=False, way=way)
-    for draft, samples in zip(drafts, drained(steps).chains, strict=True):
+    for draft, samples in zip(wanting, drained(steps).chains, strict=True):
         rows = np.searchsorted(gaps, draft.gaps)
         own = without_slides(scene, draft.chain.rig, samples, times)
         own = own.at(np.stack((2 * rows, 2 * rows + 1), axis=1).ravel().tolist())
-        if not solvable(draft.chain.rig, own).all():
-            return []
-        thirds.append(own)
-    return thirds
+        if solvable(draft.chain.rig, own).all():
+            thirds[draft.chain.rig.name] = own
+    return [thirds.get(draft.chain.rig.name) for draft in drafts]
 
 
 def _frames_beyond(

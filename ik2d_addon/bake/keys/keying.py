@@ -205,22 +205,25 @@ def with_gaps(drafts: Sequence[Draft]) -> Steps[list[Draft]]:
 
 
 def key_chains(
-    plan: KeyPlan, drafts: Sequence[Draft], single_axis: bool, thirds: Sequence[ChainSamples] = ()
+    plan: KeyPlan, drafts: Sequence[Draft], single_axis: bool, thirds: Sequence[ChainSamples | None]
 ) -> Generator[int, None, list[KeyedChain]]:
     """Choose the frames to key, and the handles, of chains. Yields the number of times done now and then.
 
-    thirds: samples at the thirds of each chain's gaps; none to go by those half-way.
+    thirds: samples at the thirds of each chain's gaps; None to go by those half-way.
     """
     shaped: list[list[BoneRotation]] = [[] for _ in drafts]
     between: list[list[Between]] = [[] for _ in drafts]
     left, strayed = [draft.gaps for draft in drafts], [(0, 0.0)] * len(drafts)
-    for times in (THIRDS, HALF_WAY) if thirds else (HALF_WAY,):
+    for times in (THIRDS, HALF_WAY):
         asked = []
         numbers = [number for number, gaps in enumerate(left) if len(gaps)]
+        if times is THIRDS:
+            numbers = [number for number in numbers if thirds[number] is not None]
         for number in numbers:
             draft, gaps = drafts[number], left[number]
             assert draft.half_way is not None
-            samples = thirds[number] if times is THIRDS else draft.half_way.at(gaps.tolist())
+            at_thirds = thirds[number] if times is THIRDS else None
+            samples = at_thirds or draft.half_way.at(gaps.tolist())
             asked.append(between_frames(draft.chain, samples, gaps, times))
         solved = yield from mapped(solve_chains(asked), lambda done: min(done, len(plan.times)))
         for number, chain in zip(numbers, solved, strict=True):

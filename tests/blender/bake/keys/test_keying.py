@@ -187,7 +187,7 @@ def choosing(monkeypatch):
         monkeypatch.setattr(keying, "shaped_rotations", shape)
         asked.clear()
         _, drafts = finished(with_gaps([Draft.of(chain, "samples", half_way, single, "before")]))
-        _, (keyed,) = finished(key_chains(plan, drafts, single))
+        _, (keyed,) = finished(key_chains(plan, drafts, single, [None]))
         assert keyed.solved is chain
         return keyed, [*asked], given, shaped
 
