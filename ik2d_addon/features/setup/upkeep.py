@@ -7,7 +7,6 @@ They also keep results with their rig, and prepare library overrides.
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from operator import attrgetter
 
 import bpy
 from bpy.app.handlers import persistent
@@ -148,19 +147,17 @@ def _follow_edits(_scene, depsgraph) -> None:
         needed = {rig.data, *(ob.data for ob, _ in nodes if ob is not None)}
         if needed & edited:
             with suppress(IK2DError):
-                _straighten_where_edited(rig, needed)
+                _straighten_where_edited(rig)
 
 
-def _straighten_where_edited(rig: bpy.types.Object, needed: set[bpy.types.ID]) -> None:
+def _straighten_where_edited(rig: bpy.types.Object) -> None:
     """Straighten a rig, unless its chains and the bones that they name are as they were left."""
-    others = [data for data in needed if isinstance(data, bpy.types.Armature) and data != rig.data]
-    others.sort(key=attrgetter("session_uid"))
     with suppress(UnicodeDecodeError):
-        if looked_at(rig, others) == _left_as.get(rig.session_uid):
+        if looked_at(rig) == _left_as.get(rig.session_uid):
             return
     straighten(rig)
     with suppress(UnicodeDecodeError):
-        _left_as[rig.session_uid] = looked_at(rig, others)
+        _left_as[rig.session_uid] = looked_at(rig)
 
 
 @persistent
@@ -171,7 +168,7 @@ def _follow_lists(*_arguments) -> None:
 
 @persistent
 def _follow_lists_of_frame(*_arguments) -> None:
-    """Follow them before another frame is shown, but for those that a bake looks at: it changes no list."""
+    """Follow them before another frame is shown, but for those that a bake looks at, which has done so."""
     if not live_pause.pauses:
         follow_changed_lists()
 
@@ -208,12 +205,14 @@ _HANDLERS = {
 
 def register() -> None:
     """Add the handlers to Blender's lists."""
+    live_pause.begun.append(follow_changed_lists)
     for name, functions in _HANDLERS.items():
         getattr(bpy.app.handlers, name).extend(functions)
 
 
 def unregister() -> None:
     """Remove the handlers from Blender's lists."""
+    live_pause.begun.remove(follow_changed_lists)
     for name, functions in _HANDLERS.items():
         for function in functions:
             getattr(bpy.app.handlers, name).remove(function)

@@ -131,15 +131,13 @@ def add(curve: bpy.types.FCurve, columns: Columns) -> Placed | None:
     points = curve.keyframe_points
     points.clear()
     points.add(len(columns["co"]))
+    for name, values in columns.items():
+        points.foreach_set(name, values.ravel())
+    curve.update()
     types = [columns.get(f"{side}_type") for side in _SIDES]
     free = [AUTO_CLAMPED == FREE if of_side is None else of_side == FREE for of_side in types]
-    # Blender may align a free handle with an automatic one: it places these first, by the types alone.
-    laid_over = bool(np.any(free[0] != free[1]))
-    for name, values in columns.items():
-        if not (laid_over and name in _SIDES):
-            points.foreach_set(name, values.ravel())
-    curve.update()
-    if not laid_over:
+    # Blender may align a free handle with an automatic one; and of keys in one place it keeps one.
+    if not np.any(free[0] != free[1]) or len(points) != len(columns["co"]):
         return None
     placed = np.empty((2, *columns["co"].shape), "f4")
     for handles, side, of_side, its_free in zip(placed, _SIDES, types, free, strict=True):

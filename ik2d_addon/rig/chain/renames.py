@@ -5,7 +5,7 @@ Next to each name a chain stores the bone's place when both last agreed (`place`
 ui/settings/chain.py). So it follows renames by hand, a script, undo, or in a library.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import bpy
@@ -48,20 +48,22 @@ def straighten(armature: bpy.types.Object) -> bool:
     return changed
 
 
-def looked_at(armature: bpy.types.Object, others: Iterable[bpy.types.Armature]) -> object:
-    """Return what `straighten` goes by: the bones of an armature and of others, and what chains call them.
+def looked_at(armature: bpy.types.Object) -> object:
+    """Return what `straighten` goes by: an armature's bones, those of targets, and what chains call them.
 
     Equal where it would change nothing that it did not change before. Raises UnicodeDecodeError for a name
     that is no text.
     """
-    chains = [
-        (
-            *(chain.uid, chain.name, chain.tip, chain.bone_count, chain.subtarget, chain.pole_subtarget),
-            [joint.name for joint in (*chain.joints, *chain.dormant)],
-        )
-        for chain in armature.ik2d.chains
-    ]
-    return chains, [_bones_in(data) for data in (armature.data, *others)]
+    chains, known = [], {armature.data: _bones_in(armature.data)}
+    for chain in armature.ik2d.chains:
+        datas = [ob.data if ob is not None else None for ob in (chain.target, chain.pole)]
+        for data in datas:
+            if isinstance(data, bpy.types.Armature) and data not in known:
+                known[data] = _bones_in(data)
+        names = [joint.name for joint in (*chain.joints, *chain.dormant)]
+        followed = (chain.subtarget, chain.pole_subtarget, *(data and data.session_uid for data in datas))
+        chains.append((chain.uid, chain.name, chain.tip, chain.bone_count, names, followed))
+    return chains, list(known.values())
 
 
 def _bones_in(data: bpy.types.Armature) -> tuple[object, ...]:

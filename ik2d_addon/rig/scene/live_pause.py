@@ -13,12 +13,17 @@ pauses = 0
 # Whether a handler had to leave the chains as they were meanwhile, and what is then called at the end.
 skipped = False
 ended: list[Callable[[], None]] = []
+# What is called when a pause begins: it is not while frames are looked at.
+begun: list[Callable[[], None]] = []
 
 
 @contextmanager
 def live_paused() -> Iterator[None]:
     """Pause live chains, so that frames can be stepped through without them."""
     global pauses, skipped
+    if not pauses:
+        for function in begun:
+            function()
     pauses += 1
     try:
         yield

@@ -76,8 +76,10 @@ class Keeping:
     def replace(self, curve: bpy.types.FCurve, new: Columns) -> int:
         """Put new keys on an F-Curve in place of those from the first to the last; return its number."""
         number, placed = self._replace(curve, new)
+        channel = curve.data_path, curve.array_index
+        self.placed.pop(channel, None)
         if placed is not None:
-            self.placed[curve.data_path, curve.array_index] = placed
+            self.placed[channel] = placed
         return number
 
     def _replace(self, curve: bpy.types.FCurve, new: Columns) -> tuple[int, Placed | None]:

@@ -5,7 +5,11 @@ import bpy
 import pytest
 from rigs import add_armature, add_chain, leg_with_target
 
+from ik2d_addon.bake import bake
+from ik2d_addon.features.doctor.planes import keep_plane
+from ik2d_addon.features.overlay.target_path import find_path
 from ik2d_addon.features.setup import upkeep
+from ik2d_addon.rig.animation import versions
 
 
 def test_undo_and_redo_leave_no_pose_of_a_hidden_armature_on_freed_bones():
@@ -124,3 +128,83 @@ def test_after_undo_and_loading_chains_are_looked_at_anew(straightened, tmp_path
     assert not upkeep._left_as
     edited(bpy.data.objects["Rig"].data)
     assert straightened == ["Rig"]
+
+
+def edited_all(*datas):
+    """Have Blender tell of an edit of armatures, together."""
+    for data in datas:
+        data.update_tag()
+    bpy.context.view_layer.update()
+
+
+def test_a_poles_bone_is_followed_whatever_the_plane_is():
+    chain, _ = rig_with_a_target_bone()
+    poles = add_armature({"knee": ((0, 1, 0.7), (0, 1, 1), "", 0.0)}, "Poles")
+    chain.plane, chain.pole, chain.pole_subtarget = 'AUTO', poles, "knee"
+    both = chain.id_data.data, poles.data
+    edited_all(*both)
+    edited_all(*both)
+    poles.data.bones["knee"].name = "elbow"
+    edited_all(*both)
+    assert chain.pole_subtarget == "elbow"
+
+
+def test_a_target_that_gets_other_data_is_looked_at_anew():
+    chain, one = rig_with_a_target_bone()
+    other = add_armature(
+        {"x": ((2, 0, 0), (2, 0, 1), "", 0.0), "goal": ((2, -0.4, 0.7), (2, -0.4, 1), "", 0.0)}, "Others"
+    )
+    add_chain(chain.id_data, "foot", other, bone_count=1, subtarget="goal")
+    every = chain.id_data.data, one.data, other.data
+    edited_all(*every)
+    edited_all(*every)
+    one.data, other.data = other.data, one.data
+    edited_all(*every)
+    assert tuple(chain.subtarget_place.head) == tuple(one.data.bones["goal"].head_local)
+    one.data.bones["goal"].name = "aim"
+    edited_all(*every)
+    assert chain.subtarget == "aim"
+
+
+# --- Lists that a script has changed, right before frames are looked at ---------------------------
+
+
+@pytest.mark.parametrize("has_handler", [False, True])
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda rig, scene: find_path(rig, rig.ik2d.chains["leg"], scene),
+        lambda rig, scene: keep_plane(rig, rig.ik2d.chains["leg"], scene, 1, 20),
+        lambda rig, _: bake(rig, ["leg"], 1, 20),
+    ],
+    ids=["path", "plane", "bake"],
+)
+def test_keys_play_on_their_own_chain_where_frames_are_looked_at(work, has_handler, monkeypatch):
+    armature, target = leg_with_target()
+    add_chain(armature, "body", target, bone_count=1, name="other")
+    chain, scene = armature.ik2d.chains[0], bpy.context.scene
+    chain.name = "leg"
+    for frame, softness in ((1, 0.02), (20, 0.06)):
+        chain.softness = softness
+        chain.keyframe_insert("softness", frame=frame)
+    scene.frame_set(5)
+    if has_handler:  # of somebody else: then the scene itself is stepped through
+        bpy.app.handlers.frame_change_pre.append(_nothing)
+    try:
+        armature.ik2d.chains.move(0, 1)
+        work(armature, scene)
+    finally:
+        if has_handler:
+            bpy.app.handlers.frame_change_pre.remove(_nothing)
+    assert armature.ik2d.chains["other"].softness == 0.0
+    assert [path for path, _ in keyed_channels(armature)] == ["ik2d.chains[1].softness"]
+
+
+def _nothing(*_arguments):
+    pass
+
+
+def keyed_channels(armature):
+    """Return the paths and indices of an armature's F-Curves on chains."""
+    curves = versions.existing_fcurves(armature)
+    return [(curve.data_path, curve.array_index) for curve in curves if "ik2d" in curve.data_path]
