@@ -232,10 +232,14 @@ def _frame_changed(scene, depsgraph=None) -> None:
         if depsgraph.id_type_updated('COLLECTION'):  # objects came or went, or are shown elsewhere
             RIGS.mark_collections()
         elif RIGS.rounds and depsgraph.id_type_updated('ARMATURE'):
-            if RIGS.rest_changed():
+            if RIGS.were_edited(depsgraph):
+                if RIGS.kept is not None and RIGS.kept.take_back():
+                    _evaluate_again(scene, depsgraph)
                 RIGS.mark()
             elif RIGS.kept is not None:
                 RIGS.kept.forget_edited(depsgraph)
+        if RIGS.kept is not None:
+            RIGS.kept.forget_grounds(depsgraph)
         follow(scene, depsgraph, frame_changed=True)
         tell_windows()
 

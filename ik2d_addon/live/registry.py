@@ -26,7 +26,7 @@ from .chain import LiveChain
 from .kept.cache import Kept
 from .refusals import ForAll, state_of_controls
 from .shown import shown_place
-from .status import AIMED, MOVED_ELSE, ON_TARGET, Look, shown_reach
+from .status import AIMED, MOVED_ELSE, ON_TARGET, LiveOutcome, Look, shown_reach
 from .updates import Updates
 
 _HIDDEN = noted("the armature is hidden, and Blender may not move it")
@@ -88,11 +88,24 @@ class Rigs:
         for chain in self.chains.values():
             chain.forget_unseen()
 
-    def rest_changed(self) -> bool:
-        """Return whether armature data was edited. Where it is animated Blender says so on each frame."""
+    def were_edited(self, depsgraph: bpy.types.Depsgraph) -> bool:
+        """Return whether chains are others than they were read, where a depsgraph's frame updated armatures.
+
+        Where armature data is animated Blender says so on each frame: there the rest pose alone counts.
+        """
         if not all(key in self.chains for key in self._fingerprints):  # one that an edit may mend
             return True
-        return any(chain.rest_changed() for chain in self.chains.values())
+        updated = {update.id.original for update in depsgraph.updates}
+        return any(self._was_edited(key, chain, updated) for key, chain in self.chains.items())
+
+    def _was_edited(self, key: Key, chain: LiveChain, updated: set[bpy.types.ID]) -> bool:
+        try:
+            data = chain.armature.data
+        except ReferenceError:  # it is gone
+            return True
+        if data in updated and data.animation_data is None:
+            return self._has_changed(key)
+        return chain.rest_changed()
 
     def read_again(self, chain: LiveChain) -> None:
         """Read a chain again before the next frame, even if its fingerprint is the same."""
@@ -270,11 +283,12 @@ def _judged(settings: bpy.types.PropertyGroup) -> tuple[bool, str]:
     if look is None:
         return False, say("The armature or the target is not shown here")
     chain = RIGS.chains.get(key_of(settings))
+    outcome = chain.outcome if chain is not None else None
+    if chain is not None and not (look.reached and chain.rig.settings.tip_angle is None):
+        outcome = chain.outcome_in(bpy.context.scene, bpy.context.view_layer.depsgraph)
     if look.reached:
-        return True, _reached(look, chain)
+        return True, _reached(look, chain, outcome)
     off = off_words(look.distance, Units.of(bpy.context.scene))
-    layer = bpy.context.view_layer
-    outcome = chain.outcome_in(bpy.context.scene, layer.depsgraph) if chain is not None else None
     if outcome is not None and outcome.on_purpose == FK:
         return False, say(FK)
     if chain is None or outcome is None:  # nothing has moved since it became live
@@ -289,16 +303,16 @@ def off_words(distance: float, units: Units) -> str:
     return say("{length} off its target", length=length_text(distance, units))
 
 
-def _reached(look: Look, chain: LiveChain | None) -> str:
+def _reached(look: Look, chain: LiveChain | None, outcome: LiveOutcome | None) -> str:
     """Return the status, in words, of a chain whose tip is shown on its target."""
     if chain is None:
         return say(ON_TARGET)
     on_target, swing = say(AIMED if chain.rig.settings.aims else ON_TARGET), chain.rig.swing
-    if chain.outcome is not None and chain.outcome.angle_off:
+    if outcome is not None and outcome.angle_off:
         return say(
             "{on_target}, {angle:.3g} degrees off its angle",
             on_target=on_target,
-            angle=np.degrees(chain.outcome.angle_off),
+            angle=np.degrees(outcome.angle_off),
         )
     if look.openness < NEAR and swing is not None:
         where = say("{where} within {angle:.0f} degrees", where=WHERE[swing.rule], angle=np.degrees(NEAR))

@@ -80,6 +80,11 @@ class Kept:
         self._written = []
         return chains
 
+    def take_back(self) -> bool:
+        """Take back what was written for this frame, as bones were edited before; return whether it was."""
+        taken = [poses for poses in self._written if poses.take_back()]
+        return bool(taken)
+
     def forget_edited(self, depsgraph: bpy.types.Depsgraph) -> None:
         """Forget the frames of armatures whose bones were edited before a depsgraph's frame."""
         edited = {update.id.original for update in depsgraph.updates}
@@ -87,6 +92,15 @@ class Kept:
             data = poses.armature.data
             if data in edited and data.animation_data is None:  # else Blender says so on each frame
                 poses.miss()
+
+    def forget_grounds(self, depsgraph: bpy.types.Depsgraph) -> None:
+        """Forget the frames of feet on surfaces that have another shape on a depsgraph's frame."""
+        on_surfaces = [poses for poses in self._poses.values() if poses.looks.surfaces]
+        if on_surfaces:
+            shaped = {update.id.original for update in depsgraph.updates if update.is_updated_geometry}
+            for poses in on_surfaces:
+                if not shaped.isdisjoint(poses.looks.surfaces):
+                    poses.forget()
 
     def note(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, chains: set[LiveChain]) -> None:
         """Note how chains were followed, to remember the frame once Blender shows it."""

@@ -25,9 +25,9 @@ class Looks:
     """The numbers that are looked at of the live chains of one armature, and how near they have to be.
 
     They are the places in the world of all that the chains follow, (3,) each, two axes of the targets whose
-    rotation counts, (6,) each, the tails in the world of the chains' bones, (3,) each, of their hands the
-    tails and, in the armature's space, the x axes, (6,) each, and of each chain the settings that are read on
-    each frame.
+    rotation counts, (6,) each, all of grounds whose surface does, (9,) each, the tails in the world of the
+    chains' bones, (3,) each, of their hands the tails and, in the armature's space, the x axes, (6,) each,
+    and of each chain the settings that are read on each frame.
     """
 
     def __init__(self, armature: bpy.types.Object, chains: Sequence[LiveChain]) -> None:
@@ -43,10 +43,14 @@ class Looks:
         self.turning = list(
             dict.fromkeys((rig.target, rig.subtarget) for rig in rigs if rig.follows_rotation)
         )
+        surfaces = [rig.foot.ground for rig in rigs if rig.foot is not None and rig.foot.has_surface]
+        self.surfaces = list(dict.fromkeys(surfaces))
         self._bones = [name for rig in rigs for name in rig.bones]
         self.hands = [name for rig in rigs if rig.hands is not None for name in rig.hands.bones]
         near = [NEAR * reach for reach in places.values() for _ in range(3)]
         near += [SAME] * (6 * len(self.turning))
+        for ground in self.surfaces:
+            near += [SAME * max(1.0, *ground.matrix_world.to_scale())] * 9
         for rig, reach in zip(rigs, reaches, strict=True):
             near += [NEAR * reach] * (3 * len(rig.bones))
         for rig, reach in zip(rigs, reaches, strict=True):
@@ -69,11 +73,8 @@ class Looks:
         """How many numbers there are."""
         return len(self._near)
 
-    def read(self, depsgraph: bpy.types.Depsgraph, *, whole: bool = True) -> list[float] | None:
-        """Return the numbers (width,) as a depsgraph shows them; None where it does not show the armature.
-
-        whole: False leaves the settings out where nothing animates them.
-        """
+    def read(self, depsgraph: bpy.types.Depsgraph) -> list[float] | None:
+        """Return the numbers (width,) as a depsgraph shows them; None where it does not show the armature."""
         shown = self._armature.evaluated_get(depsgraph)
         if not shown.is_evaluated:
             return None
@@ -83,6 +84,9 @@ class Looks:
         for node in self.turning:
             axes = shown_axes(*node, depsgraph)
             found.extend((*axes.col[0], *axes.col[1]))
+        for ground in self.surfaces:
+            axes = shown_axes(ground, "", depsgraph)
+            found.extend((*axes.col[0], *axes.col[1], *axes.col[2]))
         world, bones = shown.matrix_world, shown.pose.bones
         if self._tails is None or len(bones) != self._size:
             for name in self._bones:
@@ -93,8 +97,6 @@ class Looks:
             found.extend((self._tails[self._rows] @ matrix[:3, :3].T + matrix[:3, 3]).ravel().tolist())
         for name in self.hands:
             found.extend((*(world @ bones[name].tail), *bones[name].x_axis))
-        if not whole and shown.animation_data is None:
-            return found
         settings = shown.ik2d.chains
         for index, side, foot in self._settings:
             its = settings[index]
@@ -104,15 +106,14 @@ class Looks:
         return found
 
     def are_same(self, shown: Sequence[float], kept: Row) -> bool:
-        """Return whether numbers (m,) are the first of those (width,) kept, of which NaN are not known."""
-        count = len(shown)
-        if count <= _FEW:
-            for value, expected, near in zip(shown, kept[:count].tolist(), self._nears, strict=False):
+        """Return whether numbers (width,) are as they were kept, of which NaN are not known."""
+        if len(shown) <= _FEW:
+            for value, expected, near in zip(shown, kept.tolist(), self._nears, strict=True):
                 if not abs(value - expected) <= near:
                     break
             else:
                 return True
-        seen, kept, nears = np.array(shown), kept[:count], self._near[:count]
+        seen, nears = np.array(shown), self._near
         off = np.abs(seen - kept)
         if (off <= nears).all():
             return True

@@ -45,6 +45,7 @@ class KeptPoses:
         self._parts = list(_parts(armature, self.channels))
         self._rows = KeptRows(len(self.channels) + self.looks.width, most)
         self._shown: Row | None = None  # that of the frame that Blender is about to show, or shows
+        self._before: list[tuple[_Part, NDArray[np.float32]]] = []  # what the channels were before it
         self._noted: list[NDArray[np.float32]] | None = None  # channels of a frame that was followed
         self._stretching = [chain for chain in chains if chain.rig.stretching is not None]
         self._misses = 0
@@ -106,25 +107,35 @@ class KeptPoses:
 
     def write(self, frame: Frame) -> None:
         """Pose the chains as they were kept for a frame, if they were."""
-        self._shown = None
+        self._shown, self._before = None, []
         armature, row = self.armature, self._rows.find(frame)
         bones, data = armature.pose.bones, armature.data
         if row is None or data.is_editmode or data.pose_position == 'REST' or len(bones) != self._size:
             return
-        changed = False
-        for prop, buffer, places, columns in self._parts:
-            bones.foreach_get(prop, buffer)  # others may have changed meanwhile
-            wanted = row[columns]
-            if buffer.take(places).tobytes() != wanted.tobytes():
-                buffer[places] = wanted
-                bones.foreach_set(prop, buffer)
-                changed = True
-        if changed:
+        for part in self._parts:
+            bones.foreach_get(part.property, part.buffer)  # others may have changed meanwhile
+            wanted, before = row[part.columns], part.buffer.take(part.places)
+            if before.tobytes() != wanted.tobytes():
+                part.buffer[part.places] = wanted
+                bones.foreach_set(part.property, part.buffer)
+                self._before.append((part, before))
+        if self._before:
             for chain in self._stretching:
                 note_posed_scales(chain.rig)
             # The bones follow their object. A tag of its data would read as an edit of the rest pose.
             armature.update_tag(refresh={'OBJECT'})
         self._shown = row
+
+    def take_back(self) -> bool:
+        """Give the bones the channels that they had before this frame was written; return whether any was."""
+        bones, is_any = self.armature.pose.bones, bool(self._before)
+        for part, values in self._before if len(bones) == self._size else ():
+            bones.foreach_get(part.property, part.buffer)
+            part.buffer[part.places] = values
+            bones.foreach_set(part.property, part.buffer)
+            self.armature.update_tag(refresh={'OBJECT'})
+        self._before = []
+        return is_any
 
     def is_shown(self, depsgraph: bpy.types.Depsgraph) -> bool:
         """Return whether a depsgraph shows the chains as they were written; if not, forget all frames."""
@@ -132,12 +143,12 @@ class KeptPoses:
         if row is None:
             return False
         kept = row[self._width :]
-        seen = self.looks.read(depsgraph, whole=False)
+        seen = self.looks.read(depsgraph)
         if seen is None or not self.looks.are_same(seen, kept):
             self.miss()
             return False
         if self.looks.hands and np.isnan(kept).any():  # those are not known at first
-            kept[: len(seen)] = seen
+            kept[:] = seen
         return True
 
     def note(self) -> None:

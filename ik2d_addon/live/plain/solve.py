@@ -8,6 +8,7 @@ from ...core import Chain
 from ...core.one_target import PlainSolver, PlainStretch, plain_solver
 from ...rig.chain.chain import RigChain
 from ...rig.pose.kinematics import Linkage, angles_before, read_linkage
+from ...rig.pose.measures import uneven
 from ...rig.scene.samples import ChainSamples
 from .tips import PlainTips
 
@@ -37,6 +38,8 @@ def read_plain_solver(
         return None, None
     if stretching is not None and (stretching.limits.is_off or joints.held.any()):
         return None, None
+    if stretching is None and len(rig.bones) > 2 and uneven(samples.bases[:, :-1, :3, :3]).any():
+        return None, None  # bones that shear those after them have another length in each pose
     linkage = read_linkage(rig, with_scale(rig, samples))
     exact = not linkage.blender_tips and all(link.inherits for link in linkage.links)
     # The tips of links that are not exact are those of the plane at rest.
