@@ -230,11 +230,11 @@ def _frame_changed(scene, depsgraph=None) -> None:
         if not is_ours:
             return
         if depsgraph.id_type_updated('COLLECTION'):  # objects came or went, or are shown elsewhere
+            _take_back(scene, depsgraph)
             RIGS.mark_collections()
         elif RIGS.rounds and depsgraph.id_type_updated('ARMATURE'):
-            if RIGS.were_edited(depsgraph):
-                if RIGS.kept is not None and RIGS.kept.take_back():
-                    _evaluate_again(scene, depsgraph)
+            if RIGS.rest_changed():
+                _take_back(scene, depsgraph)
                 RIGS.mark()
             elif RIGS.kept is not None:
                 RIGS.kept.forget_edited(depsgraph)
@@ -242,6 +242,12 @@ def _frame_changed(scene, depsgraph=None) -> None:
             RIGS.kept.forget_grounds(depsgraph)
         follow(scene, depsgraph, frame_changed=True)
         tell_windows()
+
+
+def _take_back(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Take back what was written for a frame before an edit was known, and show the frame without it."""
+    if RIGS.kept is not None and RIGS.kept.take_back():
+        _evaluate_again(scene, depsgraph)
 
 
 @persistent

@@ -25,7 +25,7 @@ from ..rig.scene.rounding import reached_within
 from .chain import LiveChain
 from .kept.cache import Kept
 from .refusals import ForAll, state_of_controls
-from .shown import shown_place
+from .shown import shown_place, size_of
 from .status import AIMED, MOVED_ELSE, ON_TARGET, LiveOutcome, Look, shown_reach
 from .updates import Updates
 
@@ -88,24 +88,11 @@ class Rigs:
         for chain in self.chains.values():
             chain.forget_unseen()
 
-    def were_edited(self, depsgraph: bpy.types.Depsgraph) -> bool:
-        """Return whether chains are others than they were read, where a depsgraph's frame updated armatures.
-
-        Where armature data is animated Blender says so on each frame: there the rest pose alone counts.
-        """
+    def rest_changed(self) -> bool:
+        """Return whether rest poses or locks were edited. Of animated ones Blender tells on each frame."""
         if not all(key in self.chains for key in self._fingerprints):  # one that an edit may mend
             return True
-        updated = {update.id.original for update in depsgraph.updates}
-        return any(self._was_edited(key, chain, updated) for key, chain in self.chains.items())
-
-    def _was_edited(self, key: Key, chain: LiveChain, updated: set[bpy.types.ID]) -> bool:
-        try:
-            data = chain.armature.data
-        except ReferenceError:  # it is gone
-            return True
-        if data in updated and data.animation_data is None:
-            return self._has_changed(key)
-        return chain.rest_changed()
+        return any(chain.rest_changed() for chain in self.chains.values())
 
     def read_again(self, chain: LiveChain) -> None:
         """Read a chain again before the next frame, even if its fingerprint is the same."""
@@ -259,7 +246,7 @@ def look_at(settings: bpy.types.PropertyGroup) -> Look | None:
         return None
     world = np.array(shown.matrix_world, np.float64)[None]
     root = np.array(shown.matrix_world @ bones[0].head, np.float64)[None]
-    tolerance_set = settings.tolerance * max(shown.matrix_world.to_scale())
+    tolerance_set = settings.tolerance * size_of(shown.matrix_world)
     tolerance = reached_within(tolerance_set, shown_reach(shown.matrix_world, bones), world, root)
     return Look(distance, tolerance, openness)
 

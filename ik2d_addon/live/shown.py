@@ -22,6 +22,11 @@ def shown_axes(target: bpy.types.Object, subtarget: str, depsgraph: bpy.types.De
     return (shown.matrix_world @ (shown.pose.bones[subtarget].matrix if subtarget else Matrix())).to_3x3()
 
 
+def size_of(world: Matrix) -> float:
+    """Return the largest scale of a matrix, mirrored or not."""
+    return max(map(abs, world.to_scale()))
+
+
 def is_shown_in_window(scene: int) -> bool:
     """Return whether a window shows a scene, of that session UID."""
     return any(window.scene.session_uid == scene for window in bpy.context.window_manager.windows)

@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 import pytest
 from hand_made_actions import HAS_SLOTS, channels_for, curves_of, looks
-from rigs import add_chain, add_leg, add_target, every_bit_of_animation, override_from
+from rigs import add_armature, add_chain, add_leg, add_target, every_bit_of_animation, override_from
 from walkers import walker
 
 from ik2d_addon.bake import BakeOptions, bake, clear
@@ -480,3 +480,40 @@ def test_clear_after_a_bone_of_a_planted_leg_was_renamed_gives_its_keys_back():
     unplant_feet(armature)
     armature.data.bones["calf.L"].name = "shin.L"
     assert [it[1] for it in look(armature)] == before
+
+
+@pytest.mark.parametrize("shows", [False, True])
+@pytest.mark.parametrize("axes", [(False, True), (True, False), (False, True, False)])
+@pytest.mark.parametrize("mode", ['QUATERNION', 'XYZ', 'AXIS_ANGLE'])
+def test_an_unkeyed_pose_comes_back_after_bakes_in_several_modes(mode, axes, shows):
+    """A bake that changes the mode finds the pose of the bake before, once it was shown."""
+    armature = add_armature(
+        {
+            "thigh": ((0, 0, 2.0), (0, -0.1, 1.0), "", 0.0),
+            "shin": ((0, -0.1, 1.0), (0, 0, 0.1), "thigh", 0.0),
+        }
+    )
+    add_chain(armature, "shin", add_target({1: (0, 0.2, 0.3), 20: (0, -0.9, 0.8), 40: (0, 0.8, 0.6)}))
+    bones = [armature.pose.bones[name] for name in ("thigh", "shin")]
+    for bone in bones:
+        bone.rotation_mode = mode
+        bone.rotation_quaternion, bone.rotation_euler = (0.9, 0.3, 0.1, 0.2), (0.1, 0.2, 0.3)
+        bone.rotation_axis_angle = (0.4, 0.1, 1.1, 0.2)
+    bpy.context.scene.frame_set(5)
+
+    def pose():
+        return [
+            (bone.rotation_mode, *bone.rotation_quaternion, *bone.rotation_euler, *bone.rotation_axis_angle)
+            for bone in bones
+        ]
+
+    before = pose()
+    for number, single_axis in enumerate(axes):
+        first = 1 + 15 * number
+        bake(armature, None, first, first + 9, options=BakeOptions(single_axis=single_axis))
+        if shows:
+            bpy.context.scene.frame_set(5)
+    clear(armature)
+    bpy.context.scene.frame_set(5)
+    for now, then in zip(pose(), before, strict=True):
+        assert now[0] == then[0] and now[1:] == pytest.approx(then[1:], abs=1e-5)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The kept frames of one armature: its live chains' channels, and what is seen where they are shown."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from typing import NamedTuple
 
 import bpy
@@ -42,6 +42,7 @@ class KeptPoses:
         self.looks = Looks(armature, chains)
         self.channels = _channels(armature, chains)
         self._size, self._width = len(armature.pose.bones), len(self.channels)
+        self._data = armature.data.session_uid
         self._parts = list(_parts(armature, self.channels))
         self._rows = KeptRows(len(self.channels) + self.looks.width, most)
         self._shown: Row | None = None  # that of the frame that Blender is about to show, or shows
@@ -110,7 +111,7 @@ class KeptPoses:
         self._shown, self._before = None, []
         armature, row = self.armature, self._rows.find(frame)
         bones, data = armature.pose.bones, armature.data
-        if row is None or data.is_editmode or data.pose_position == 'REST' or len(bones) != self._size:
+        if row is None or data.is_editmode or data.pose_position == 'REST' or not self._are_same(bones):
             return
         for part in self._parts:
             bones.foreach_get(part.property, part.buffer)  # others may have changed meanwhile
@@ -120,22 +121,31 @@ class KeptPoses:
                 bones.foreach_set(part.property, part.buffer)
                 self._before.append((part, before))
         if self._before:
-            for chain in self._stretching:
-                note_posed_scales(chain.rig)
-            # The bones follow their object. A tag of its data would read as an edit of the rest pose.
-            armature.update_tag(refresh={'OBJECT'})
+            self._note_written()
         self._shown = row
 
     def take_back(self) -> bool:
         """Give the bones the channels that they had before this frame was written; return whether any was."""
         bones, is_any = self.armature.pose.bones, bool(self._before)
-        for part, values in self._before if len(bones) == self._size else ():
+        for part, values in self._before if self._are_same(bones) else ():
             bones.foreach_get(part.property, part.buffer)
             part.buffer[part.places] = values
             bones.foreach_set(part.property, part.buffer)
-            self.armature.update_tag(refresh={'OBJECT'})
+        if is_any:
+            self._note_written()
         self._before = []
         return is_any
+
+    def _note_written(self) -> None:
+        """Note what was written, and have it evaluated."""
+        for chain in self._stretching:
+            note_posed_scales(chain.rig)
+        # The bones follow their object. A tag of its data would read as an edit of the rest pose.
+        self.armature.update_tag(refresh={'OBJECT'})
+
+    def _are_same(self, bones: Sized) -> bool:
+        """Return whether an armature's pose bones are those that were read: of the same data, and as many."""
+        return self.armature.data.session_uid == self._data and len(bones) == self._size
 
     def is_shown(self, depsgraph: bpy.types.Depsgraph) -> bool:
         """Return whether a depsgraph shows the chains as they were written; if not, forget all frames."""
@@ -155,7 +165,7 @@ class KeptPoses:
         """Note the channels of a frame that was followed."""
         bones = self.armature.pose.bones
         self._noted = None
-        if len(bones) != self._size:
+        if not self._are_same(bones):
             return
         noted = []
         for prop, buffer, places, _ in self._parts:

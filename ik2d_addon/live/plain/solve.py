@@ -38,7 +38,7 @@ def read_plain_solver(
         return None, None
     if stretching is not None and (stretching.limits.is_off or joints.held.any()):
         return None, None
-    if stretching is None and len(rig.bones) > 2 and uneven(samples.bases[:, :-1, :3, :3]).any():
+    if stretching is None and uneven(samples.bases[:, :-1, :3, :3]).any():
         return None, None  # bones that shear those after them have another length in each pose
     linkage = read_linkage(rig, with_scale(rig, samples))
     exact = not linkage.blender_tips and all(link.inherits for link in linkage.links)

@@ -81,15 +81,19 @@ def change_in_place(curve: bpy.types.FCurve, new: Columns, channel: CurvePlace, 
     kinds = {side: column(curve, f"{side}_type")[:, 0] for side in _SIDES}
     for kind in kinds.values():
         kind[rows.start : rows.stop] = FREE
-    # Aligned handles of other keys: Blender aligns them anew, which moves them by their last bits.
-    aligned = [
-        (row, side) for side, kind in kinds.items() for row in np.flatnonzero(kind == ALIGNED).tolist()
-    ]
-    if len(aligned) * _PRICE > len(points):
-        return False
-    kept = [(row, side, tuple(getattr(points[row], side))) for row, side in aligned]
     # Automatic ones follow the keys next to them.
-    following = any(not np.isin(kind, (FREE, ALIGNED)).all() for kind in kinds.values())
+    automatic = {side: ~np.isin(kind, (FREE, ALIGNED)) for side, kind in kinds.items()}
+    following = any(mask.any() for mask in automatic.values())
+    # Aligned handles of other keys Blender aligns anew, which moves them by their last bits; free ones it may
+    # align with an automatic one of the same key.
+    moved = [
+        (row, side)
+        for side, other in zip(_SIDES, reversed(_SIDES), strict=True)
+        for row in np.flatnonzero((kinds[side] == ALIGNED) | (automatic[other] & ~automatic[side])).tolist()
+    ]
+    if len(moved) * _PRICE > len(points):
+        return False
+    kept = [(row, side, tuple(getattr(points[row], side))) for row, side in moved]
     handles = {side: column(curve, side) for side in _SIDES} if following else {}
     undo.callback(actions.unless_gone, _put_back, channel, rows, before, handles)
     _write(curve, rows, wanted)

@@ -13,6 +13,7 @@ from typing import Any
 import bpy
 
 from ...core.swing import POLE
+from ..animation.bone_channels import locked_channels, rotation_property
 from ..animation.fcurves import column
 from ..animation.value_keys import existing_drivers
 from ..rest import rest_bone
@@ -115,13 +116,14 @@ def holders_of(
 def rest_fingerprint(
     bones: Sequence[bpy.types.PoseBone], target: bpy.types.Object, subtarget: str
 ) -> list[Any]:
-    """Return the fingerprint of what a chain takes from armature data: rest poses, and whose child is whose.
+    """Return the fingerprint of rest poses, of whose child is whose, and of the locks of a chain's bones.
 
     Armature data with drivers or keys counts as updated on each frame: this tells whether it was edited.
     """
     above, children = bones[0].bone.parent, bones[-1].bone.children
     parts = [list(_data_of(bone)) for bone in (*(bone.bone for bone in bones), *children)]
-    return [above and above.name, parts, _target_rest(target, subtarget)]
+    locks = [list(_locks_of(bone)) for bone in bones]
+    return [above and above.name, parts, locks, _target_rest(target, subtarget)]
 
 
 def _data_of(bone: bpy.types.Bone) -> Iterator[Any]:
@@ -134,13 +136,18 @@ def _data_of(bone: bpy.types.Bone) -> Iterator[Any]:
 def _rest_of(bone: bpy.types.PoseBone) -> Iterator[Any]:
     """Yield a bone's rest pose and its locks."""
     yield from _data_of(bone.bone)
+    yield from _locks_of(bone)
+    locked = locked_channels(bone)
+    if any(locked):  # what is locked off its rest holds the bone
+        values = getattr(bone, rotation_property(bone.rotation_mode))
+        yield tuple(value for value, is_locked in zip(values, locked, strict=True) if is_locked)
+
+
+def _locks_of(bone: bpy.types.PoseBone) -> Iterator[Any]:
+    """Yield a bone's rotation mode and its locks."""
     for name in _LOCKS:
         yield getattr(bone, name)
-    yield bone.lock_location[:], bone.lock_scale[:]
-    locks = bone.lock_rotation[:]
-    yield locks
-    if any(locks):  # what is locked off its rest holds the bone
-        yield (*bone.rotation_quaternion, *bone.rotation_euler, *bone.rotation_axis_angle)
+    yield bone.lock_location[:], bone.lock_scale[:], bone.lock_rotation[:]
 
 
 def _hands(

@@ -52,8 +52,12 @@ def left_alone() -> Iterator[None]:
         yield
     finally:
         for functions, all_before in zip(lists, before, strict=True):
-            new = [function for function in functions if function not in all_before]
-            functions[:] = [f for f in all_before if f in functions or is_ours(f)] + new
+            for i in reversed(range(len(all_before))):
+                if is_ours(all_before[i]):  # before the next one that is still there, or behind the last
+                    behind = next((f for f in all_before[i + 1 :] if f in functions), None)
+                    last = next((f for f in reversed(all_before[:i]) if f in functions), None)
+                    place = 0 if last is None else functions.index(last) + 1
+                    functions.insert(place if behind is None else functions.index(behind), all_before[i])
 
 
 def is_ours(function: Callable[..., object]) -> bool:

@@ -317,7 +317,8 @@ class _Giving:
         for curve in self.holder.fcurves:
             playing.update(Marks.on(curve).numbers_of(self.purposes))
         playing.update(number for number, _, _ in self.record.kept_curves())
-        for value in values:
+        # The last writing first, so that the first one's stay; of one, its modes hold what was before it.
+        for value in sorted(values, key=lambda value: (-value.number, value.kind == MODE)):
             if value.number in playing:
                 continue
             beside = self._numbers.get(value.number, "")

@@ -10,7 +10,7 @@ from rigs import every_bit_of
 
 from ik2d_addon.rig.animation import replacing
 from ik2d_addon.rig.animation.kept.marks import Marks, marked
-from ik2d_addon.rig.animation.key_columns import new_keys
+from ik2d_addon.rig.animation.key_columns import columns_of, new_keys
 from ik2d_addon.rig.animation.keys import written
 from ik2d_addon.rig.animation.replacing import replace_keys
 from ik2d_addon.rig.animation.versions import existing_channels, place_of
@@ -163,3 +163,26 @@ def test_keys_are_put_back_only_where_the_curve_still_has_them():
         (new,) = new_keys(FEW, values_at(FEW))
         replacing.change_in_place(curve, new, place_of_curve(armature, curve), undo)
         existing_channels(armature).fcurves.remove(curve)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_free_handles_next_to_automatic_ones_of_other_keys_stay_where_few_keys_are_changed(seed):
+    """Blender may align a free handle with an automatic one of the same key as it places that."""
+    rng = np.random.default_rng(seed)
+    armature, curve = long_curve()
+    for point in curve.keyframe_points:
+        point.co.y = rng.normal(0.0, 0.3)
+        point.handle_left_type, point.handle_right_type = 'AUTO_CLAMPED', 'FREE'
+        point.handle_right = (point.co.x + 0.35, point.co.y + 0.3)
+    curve.auto_smoothing = 'NONE'
+    for _ in range(3):
+        curve.update()
+    before = columns_of(curve)
+    (new,) = new_keys(FEW, values_at(FEW) + 0.1)
+    with ExitStack() as undo:
+        replace_keys(curve, new, place_of(existing_channels(armature)), undo)
+        after = columns_of(curve)
+        others = ~np.isin(before["co"][:, 0], FEW)
+        assert np.array_equal(after["handle_right"][others], before["handle_right"][others])
+    for name, column in before.items():
+        assert np.array_equal(columns_of(curve)[name], column), name

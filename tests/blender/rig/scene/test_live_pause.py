@@ -80,6 +80,23 @@ def test_what_comes_or_goes_meanwhile_does_so_and_a_failure_puts_ours_back(handl
     assert list(pre) == expected and list(post) == [*before, somebody_s]
 
 
+def test_what_is_put_first_meanwhile_stays_first(handlers):
+    post = handlers[1]
+    post.append(_another)
+    before = list(post)
+    with live_paused(), left_alone():
+        post.insert(0, somebody_s)
+        post.append(_another)
+    assert list(post) == [somebody_s, *before, _another]
+    with live_paused(), left_alone():
+        post.remove(_another)
+    assert list(post) == [somebody_s, *before]
+
+
+def _another(*_arguments):
+    """Stand in for the function of another script."""
+
+
 def test_an_installed_extensions_functions_are_ours_too():
     assert live_pause._ADDON == "ik2d_addon."
     assert live_pause.is_ours(live_paused) and not live_pause.is_ours(somebody_s)
