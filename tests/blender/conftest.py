@@ -43,11 +43,13 @@ def sampling_way(request: pytest.FixtureRequest, registered: None) -> None:
 
 
 @pytest.fixture(autouse=True)
-def each_time_is_told(registered: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def each_time_is_told(registered: None) -> Iterator[None]:
     """Have steps yield after each time that Blender shows, however fast it is."""
     from ik2d_addon.rig.scene import stepping
 
-    monkeypatch.setattr(stepping, "TURN", 0.0)
+    with pytest.MonkeyPatch.context() as patch:  # of its own: a test's is undone before its other fixtures
+        patch.setattr(stepping, "TURN", 0.0)
+        yield
 
 
 @pytest.fixture(autouse=True)
