@@ -69,25 +69,25 @@ def is_keyed(rig: RigChain) -> bool:
 
 
 def state_of_controls(
-    armature: bpy.types.Object, names: Sequence[str], of_all: "ForAll | None" = None
+    armature: bpy.types.Object, names: Sequence[str], shared: "SharedControls | None" = None
 ) -> list[Any]:
     """Return the state of the constraints and drivers that may move some bones, to see it change.
 
-    of_all: what the armature's chains share, where it is known.
+    shared: what the armature's chains share, where it is known.
     """
     bones = map(armature.pose.bones.get, names)
     held = [(bone, constraint) for bone in bones if bone for constraint in bone.constraints]
-    return [(of_all or ForAll.of(armature)).state, _states(held)]
+    return [(shared or SharedControls.of(armature)).state, _states(held)]
 
 
-class ForAll(NamedTuple):
-    """What may move bones of any chain of an armature, read once for all of them."""
+class SharedControls(NamedTuple):
+    """The drivers and constraints that may move bones of any chain of an armature, read once for all."""
 
     state: list[Any]  # of its drivers, and of the following
     reaching: list[Held]  # as `reaching_of` has them
 
     @classmethod
-    def of(cls, armature: bpy.types.Object) -> "ForAll":
+    def of(cls, armature: bpy.types.Object) -> "SharedControls":
         """Read an armature."""
         drivers = [(curve.data_path, curve.mute) for curve in existing_drivers(armature)]
         reaching = reaching_of(armature)

@@ -24,8 +24,8 @@ from ..rig.scene import live_pause
 from ..rig.scene.rounding import reached_within
 from .chain import LiveChain
 from .kept.cache import Kept
-from .refusals import ForAll, state_of_controls
-from .shown import shown_place, size_of
+from .refusals import SharedControls, state_of_controls
+from .shown import largest_scale, shown_place
 from .status import AIMED, MOVED_ELSE, ON_TARGET, LiveOutcome, Look, shown_reach
 from .updates import Updates
 
@@ -109,7 +109,7 @@ class Rigs:
         chains: dict[Key, LiveChain] = {}
         fingerprints: dict[Key, tuple[Any, ...]] = {}
         waiting: set[bpy.types.ID] = set()  # what the chains depend on that cannot be solved
-        of_all: dict[bpy.types.Object, ForAll] = {}
+        shared: dict[bpy.types.Object, SharedControls] = {}
         self.problems, before = {}, self.problems
         for armature, index, settings in live_settings():
             needed = {armature, armature.data}
@@ -117,7 +117,7 @@ class Rigs:
                 key = key_of(settings)
                 followed = (settings.target, settings.pole, settings.foot.ground)
                 needed.update(node for node in followed if node is not None)
-                fingerprints[key] = _print_of(armature, index, settings, of_all)
+                fingerprints[key] = _print_of(armature, index, settings, shared)
             except UnicodeDecodeError:  # a name that is no text: the panel says so
                 waiting |= needed
                 continue
@@ -131,7 +131,7 @@ class Rigs:
                 continue
             try:
                 _refuse(armature)
-                chains[key] = LiveChain(armature, settings, index, of_all[armature].reaching)
+                chains[key] = LiveChain(armature, settings, index, shared[armature].reaching)
             except IK2DError as error:
                 self.problems[key] = str(error)
                 waiting |= needed
@@ -190,19 +190,19 @@ def _print_of(
     armature: bpy.types.Object,
     index: int,
     settings: bpy.types.PropertyGroup,
-    of_all: dict[bpy.types.Object, ForAll] | None = None,
+    shared: dict[bpy.types.Object, SharedControls] | None = None,
 ) -> tuple[Any, ...]:
     """Return the fingerprint of a live chain, with the state of what else may move its bones.
 
-    of_all: by armatures, what is the same for all of their chains; what is not there yet is put there.
+    shared: the controls that an armature's chains share, by armature; those missing are read into it.
     """
     bones = bones_of(armature.data, settings.tip, settings.bone_count)
     if armature.pose is None:
         return index, fingerprint(armature, settings), []
-    of_all = {} if of_all is None else of_all
-    if armature not in of_all:
-        of_all[armature] = ForAll.of(armature)
-    return index, fingerprint(armature, settings), state_of_controls(armature, bones, of_all[armature])
+    shared = {} if shared is None else shared
+    if armature not in shared:
+        shared[armature] = SharedControls.of(armature)
+    return index, fingerprint(armature, settings), state_of_controls(armature, bones, shared[armature])
 
 
 def _refuse(armature: bpy.types.Object) -> None:
@@ -246,7 +246,7 @@ def look_at(settings: bpy.types.PropertyGroup) -> Look | None:
         return None
     world = np.array(shown.matrix_world, np.float64)[None]
     root = np.array(shown.matrix_world @ bones[0].head, np.float64)[None]
-    tolerance_set = settings.tolerance * size_of(shown.matrix_world)
+    tolerance_set = settings.tolerance * largest_scale(shown.matrix_world)
     tolerance = reached_within(tolerance_set, shown_reach(shown.matrix_world, bones), world, root)
     return Look(distance, tolerance, openness)
 

@@ -22,7 +22,7 @@ def shown_axes(target: bpy.types.Object, subtarget: str, depsgraph: bpy.types.De
     return (shown.matrix_world @ (shown.pose.bones[subtarget].matrix if subtarget else Matrix())).to_3x3()
 
 
-def size_of(world: Matrix) -> float:
+def largest_scale(world: Matrix) -> float:
     """Return the largest scale of a matrix, mirrored or not."""
     return max(map(abs, world.to_scale()))
 

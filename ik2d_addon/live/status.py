@@ -10,7 +10,7 @@ from mathutils import Matrix
 
 from ..bake.reporting.causes import LIMITED, cause_of
 from ..core.words import noted
-from .shown import size_of
+from .shown import largest_scale
 
 NATIVE = noted("is on drivers, which follow the target already; turn Live off, or press Revert")
 MOVED_ELSE = noted("moved by something other than this chain")
@@ -67,4 +67,4 @@ class Look:
 
 def shown_reach(world: Matrix, bones: Iterable[bpy.types.PoseBone]) -> float:
     """Return the length of evaluated bones in the world, at most, by the matrix of their armature."""
-    return sum((bone.tail - bone.head).length for bone in bones) * size_of(world)
+    return sum((bone.tail - bone.head).length for bone in bones) * largest_scale(world)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.affine import product
 from ...core.inputs import Floats
-from ...core.solution import Steps, drained
+from ...core.solution import Steps
 from ...rig.animation.bone_channels import BoneChannels, BoneRotation, turning
 from ...rig.chain.chain import RigChain
 from ...rig.pose.kinematics import Linkage, read_linkage, tips_together
@@ -65,10 +65,6 @@ class PlayedChain:
         turn = turning(self.modes[0], channels[:, : self.widths[0]])
         points = [turn(np.repeat(mark[:, None], len(channels), axis=1)) for mark in self.marks]
         return np.moveaxis(np.array(points), 2, 0)
-
-    def tips_in_world(self) -> Floats:
-        """Return the tips (times, 3) in the world."""
-        return drained(tips_of([self]))[0]
 
     @property
     def kind(self) -> Hashable:

@@ -95,7 +95,7 @@ def strays(drawn: Sequence[Drawn]) -> Steps[list[Floats]]:
 
 
 def all_between(rotations: Sequence[BoneRotation], share: float) -> list[Floats]:
-    """Return `played_between` of each, many of them side by side."""
+    """Return the values (m - 1, c) of each rotation, as `played_between` has them, worked out together."""
     between: list[Floats] = [np.empty(0)] * len(rotations)
     kinds: dict[tuple[int, bool], list[int]] = {}
     for number, rotation in enumerate(rotations):

@@ -15,14 +15,14 @@ from ...core import IK2DError
 from ...rig.chain.fingerprint import followed_by
 from ...rig.chain.paths.follow import follow_changed_lists, forget_known
 from ...rig.chain.paths.owners import with_settings
-from ...rig.chain.renames import looked_at, straighten
+from ...rig.chain.renames import names_fingerprint, straighten
 from ...rig.scene import live_pause
 from ...ui.context import active_chain, followers, follows
 from ..baking.earlier_sides import renew_sides
 from ..baking.results import drop_copied, keep_results
 from .chain_operators import chains_at
 
-# What rigs looked like when `_follow_edits` had straightened them, by their session_uid.
+# The fingerprints of rigs when `_follow_edits` had straightened them, by their session_uid.
 _left_as: dict[int, object] = {}
 
 
@@ -153,11 +153,11 @@ def _follow_edits(_scene, depsgraph) -> None:
 def _straighten_where_edited(rig: bpy.types.Object) -> None:
     """Straighten a rig, unless its chains and the bones that they name are as they were left."""
     with suppress(UnicodeDecodeError):
-        if looked_at(rig) == _left_as.get(rig.session_uid):
+        if names_fingerprint(rig) == _left_as.get(rig.session_uid):
             return
     straighten(rig)
     with suppress(UnicodeDecodeError):
-        _left_as[rig.session_uid] = looked_at(rig)
+        _left_as[rig.session_uid] = names_fingerprint(rig)
 
 
 @persistent

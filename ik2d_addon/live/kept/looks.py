@@ -10,7 +10,7 @@ from ...rig.chain.dependencies import Node
 from ...rig.chain.foot.foot import foot_values
 from ...rig.chain.planes import bend_of
 from ..chain import LiveChain
-from ..shown import SAME, shown_axes, shown_place, size_of
+from ..shown import SAME, largest_scale, shown_axes, shown_place
 from .rows import Row
 
 # Where a joint or a target is further than this from where it was kept, as a part of the reach, the pose is
@@ -33,7 +33,7 @@ class Looks:
     def __init__(self, armature: bpy.types.Object, chains: Sequence[LiveChain]) -> None:
         self._armature = armature
         rigs = [chain.rig for chain in chains]
-        size = size_of(armature.matrix_world)
+        size = largest_scale(armature.matrix_world)
         reaches = [size * sum(bone.length for bone in rig.pose_bones) for rig in rigs]
         places: dict[Node, float] = {}
         for rig, reach in zip(rigs, reaches, strict=True):
@@ -50,7 +50,7 @@ class Looks:
         near = [NEAR * reach for reach in places.values() for _ in range(3)]
         near += [SAME] * (6 * len(self.turning))
         for ground in self.surfaces:
-            near += [SAME * max(1.0, size_of(ground.matrix_world))] * 9
+            near += [SAME * max(1.0, largest_scale(ground.matrix_world))] * 9
         for rig, reach in zip(rigs, reaches, strict=True):
             near += [NEAR * reach] * (3 * len(rig.bones))
         for rig, reach in zip(rigs, reaches, strict=True):

@@ -126,7 +126,7 @@ def are_shaped(columns: Columns) -> NDArray[np.bool_]:
 def add(curve: bpy.types.FCurve, columns: Columns) -> Placed | None:
     """Give an F-Curve these sorted keys instead of its own: the columns that are not as of a new key.
 
-    Returns where they are then, if that was read.
+    Returns the places of keys and handles, where they had to be read.
     """
     points = curve.keyframe_points
     points.clear()

@@ -48,11 +48,11 @@ def straighten(armature: bpy.types.Object) -> bool:
     return changed
 
 
-def looked_at(armature: bpy.types.Object) -> object:
-    """Return what `straighten` goes by: an armature's bones, those of targets, and what chains call them.
+def names_fingerprint(armature: bpy.types.Object) -> object:
+    """Return the fingerprint of the bones of an armature and its targets, and of their names in its chains.
 
-    Equal where it would change nothing that it did not change before. Raises UnicodeDecodeError for a name
-    that is no text.
+    While it is the same, `straighten` has nothing to change. Raises UnicodeDecodeError for a name that is no
+    text.
     """
     chains, known = [], {armature.data: _bones_in(armature.data)}
     for chain in armature.ik2d.chains:

@@ -37,7 +37,7 @@ def live_paused() -> Iterator[None]:
 
 @contextmanager
 def left_alone() -> Iterator[None]:
-    """Within a pause, have Blender call none of our functions on frame changes: it looks at many frames."""
+    """Within a pause, take our functions out of Blender's frame handlers while frames are stepped through."""
     global skipped
     if not pauses:
         yield

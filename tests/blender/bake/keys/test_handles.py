@@ -353,7 +353,7 @@ def test_shaped_rotations_pass_through_the_solution_half_way(solver, mode):
         for gap in gaps:
             middle[gap] = in_between(one, gap, 0.5)
     played = [replace(one, values=middle) for one, middle in zip(shaped, middles, strict=True)]
-    tips = handles.read_played(chain.rig, halves, played, np.arange(11) + 0.5).tips_in_world()
+    (tips,) = drained(handles.tips_of([handles.read_played(chain.rig, halves, played, np.arange(11) + 0.5)]))
     off = np.linalg.norm(tips - halves.targets, axis=1)
     assert off[gaps].max() < FINE * chain.reach < off[[1, 2]].max()
 
