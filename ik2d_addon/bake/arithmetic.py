@@ -21,6 +21,7 @@ from ..rig.animation.key_columns import Placed
 from ..rig.animation.key_faults import path_of
 from ..rig.animation.times import evaluated_times
 from ..rig.chain.chain import RigChain
+from ..rig.chain.order import by_armature
 from ..rig.chain.stretch import ALONG
 from ..rig.scene.by_curves import turned_by_more
 from ..rig.scene.rounding import rounding
@@ -28,7 +29,8 @@ from ..rig.scene.samples import ChainSamples
 from .keys.cubics import PlayedChain, read_played, tips_of
 from .keys.keying import KeyedChain, KeyPlan
 
-AllPlaced = Mapping[tuple[str, int], Placed]  # by path and index
+# Of each armature by path and index.
+AllPlaced = Mapping[bpy.types.Object, Mapping[tuple[str, int], Placed]]
 # How many of the times Blender is asked at, besides the one of the largest miss.
 LOOKS = 5
 # The part of the reach by which Blender may differ, besides the rounding of 32-bit numbers.
@@ -71,13 +73,15 @@ class Expected:
 
 
 def turned_by_keys(rigs: Sequence[RigChain]) -> bool:
-    """Return whether keys alone turn the bones of chains of one armature, and all that hangs on them.
+    """Return whether keys alone turn the bones of chains, and all that hangs on them.
 
     Not where constraints or drivers do too, where bones slide, and where hands have a rotation of their own.
     """
-    armature, bones = rigs[0].armature, {bone for rig in rigs for bone in rig.bones}
     plain = all(rig.slides is None and rig.hands is None for rig in rigs)
-    return plain and not turned_by_more(armature, bones)
+    return plain and not any(
+        turned_by_more(armature, {bone for rig in its for bone in rig.bones})
+        for armature, its in by_armature(rigs).items()
+    )
 
 
 def expected(
@@ -89,13 +93,15 @@ def expected(
     """
     if not all(chain.samples is not None and chain.rotations for chain in chains):
         return None
-    armature = chains[0].solved.rig.armature
-    holder = versions.existing_channels(armature)
-    assert holder is not None  # with new keys
-    known, times = KnownChannels(holder), evaluated_times(scene, plan.times)
+    known, times = {}, evaluated_times(scene, plan.times)
+    for armature in by_armature(chain.solved.rig for chain in chains):
+        holder = versions.existing_channels(armature)
+        assert holder is not None  # with new keys
+        known[armature] = KnownChannels(holder)
     sampled, played_chains = [], []
     for chain in chains:
-        there = _as_played(armature, known, chain, times, placed)
+        armature = chain.solved.rig.armature
+        there = _as_played(armature, known[armature], chain, times, placed.get(armature, {}))
         if there is None:
             return None
         sampled.append(there[0])
@@ -106,7 +112,11 @@ def expected(
 
 
 def _as_played(
-    armature: bpy.types.Object, known: KnownChannels, chain: KeyedChain, times: Singles, placed: AllPlaced
+    armature: bpy.types.Object,
+    known: KnownChannels,
+    chain: KeyedChain,
+    times: Singles,
+    placed: Mapping[tuple[str, int], Placed],
 ) -> tuple[ChainSamples, PlayedChain] | None:
     """Return a chain's samples, and as its keys play it; None where these are not as a bake's are."""
     rig, samples = chain.solved.rig, chain.samples
@@ -128,7 +138,7 @@ def _played(
     known: KnownChannels,
     channels: Sequence[BoneRotation],
     times: Singles,
-    placed: AllPlaced,
+    placed: Mapping[tuple[str, int], Placed],
 ) -> list[BoneRotation] | None:
     """Return the values that Blender plays of bones' channels at times (m,), then half-way between these.
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The pipeline, top to bottom: read chains, sample targets, solve, lift, key, play back, report."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from math import ceil
-from types import MappingProxyType
 from typing import TypeVar
 
 import bpy
@@ -20,7 +19,7 @@ from ..rig.animation.times import animation_times, pace_of
 from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import hands_remembered
 from ..rig.chain.native_state import natives_muted
-from ..rig.chain.order import in_order
+from ..rig.chain.order import by_armature, in_order
 from ..rig.pose.keyed_pose import neighbor_poses
 from ..rig.pose.rotations import single_axis_notes
 from ..rig.pose.swings import eased_spins
@@ -32,7 +31,7 @@ from ..rig.scene.live_pause import live_paused
 from ..rig.scene.missing_inputs import with_drivers_checked
 from ..rig.scene.sampler import CURVES, STEP, Sampler, sample_steps
 from ..rig.scene.samples import ChainSamples, solvable
-from .arithmetic import AllPlaced, expected, turned_by_keys
+from .arithmetic import turned_by_keys
 from .cures.off_plane import advice_on
 from .keys.clearing import release_hands, release_slides
 from .keys.hand_keys import with_hands
@@ -40,20 +39,12 @@ from .keys.handles import THIRDS
 from .keys.keying import Draft, KeyedChain, KeyPlan, as_given, key_chains, plan_keys, rotations_of, with_gaps
 from .motionless import stands_still
 from .now import blended_pose
-from .playback import (
-    NOT_PLAYED,
-    VERIFY_ALL,
-    VERIFY_NOTHING,
-    VERIFY_SAMPLE,
-    Played,
-    played,
-    quarters_to_play,
-    times_to_play,
-)
+from .playback import VERIFY_ALL, VERIFY_SAMPLE, play_back
 from .reporting.report import BakeReport
 from .reporting.verdict import report_of
 from .request import (
     BakeOptions,
+    ReadChains,
     armatures_to_bake,
     baking_order,
     checked_options,
@@ -164,11 +155,12 @@ def _bake_steps(
         for armature, (rigs, _) in asked.items():
             muted.enter_context(natives_muted(armature, [rig.name for rig in rigs], for_good=purpose != SNAP))
         with ExitStack() as undo:
-            for armature in baking_order(asked):
-                rigs, left_out = asked[armature]
-                with Sampler(scene, rigs) as sampler:
-                    steps = _bake_rigs(armature, sampler, rigs, left_out, frames, options, purpose, undo)
-                    reports[armature] = yield from _one_of(steps, len(reports), len(asked))
+            batches = baking_order(asked, frames, options)
+            for number, batch in enumerate(batches):
+                its = {armature: asked[armature] for armature in batch}
+                with Sampler(scene, [rig for rigs, _ in its.values() for rig in rigs]) as sampler:
+                    steps = _bake_rigs(sampler, its, frames, options, purpose, undo)
+                    reports |= yield from _one_of(steps, number, len(batches))
         for rigs, _ in asked.values():
             release_slides(rigs)
             release_hands(rigs)
@@ -183,47 +175,56 @@ def _one_of(steps: CountedSteps[_Result], before: int, count: int) -> CountedSte
 
 
 def _bake_rigs(
-    armature_object: bpy.types.Object,
     sampler: Sampler,
-    rigs: Sequence[RigChain],
-    left_out: Sequence[str],
+    asked: Mapping[bpy.types.Object, ReadChains],
     frames: list[int],
     options: BakeOptions,
     purpose: int,
     undo: ExitStack,
-) -> CountedSteps[BakeReport]:
-    """Solve, key and play back chains of one armature on some frames; undo: restores it if anything fails."""
+) -> CountedSteps[dict[bpy.types.Object, BakeReport]]:
+    """Solve, key and play back chains of armatures on some frames; undo: restores them if anything fails."""
     scene, by_hand = sampler.scene, purpose == SNAP
+    rigs = [rig for its, _ in asked.values() for rig in its]
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
-    solving = solve_frames(rigs, scene, plan, options, by_hand, sampler)
-    solved, full_scene, stepped = yield from solving
-    rotations = rotations_of(solved, by_hand)
-    times = pace_of(scene) * plan.frame_array
-    warnings = key_faults.check_writable(armature_object, rotations, times)
-    if options.single_axis:
-        warnings += [note for chain in solved for note in single_axis_notes(chain.solved.rig)]
+    solved, full_scene, stepped = yield from solve_frames(rigs, scene, plan, options, by_hand, sampler)
+    its_chains = {ob: [chain for chain in solved if chain.solved.rig.armature == ob] for ob in asked}
+    rotations = {armature: rotations_of(chains, by_hand) for armature, chains in its_chains.items()}
+    times, warnings = pace_of(scene) * plan.frame_array, {}
+    for armature, chains in its_chains.items():
+        warnings[armature] = key_faults.check_writable(armature, rotations[armature], times)
+        if options.single_axis:
+            warnings[armature] += [note for chain in chains for note in single_axis_notes(chain.solved.rig)]
     undo.enter_context(slides_remembered(rigs))
     undo.enter_context(hands_remembered(rigs))
-    keeping = undo.enter_context(keys.written(armature_object, times, rotations, purpose))
+    keepings = {}
+    for armature, channels in rotations.items():
+        keepings[armature] = undo.enter_context(keys.written(armature, times, channels, purpose))
+        if len(asked) > 1:
+            yield 1, len(plan.times)
     undo.enter_context(scales_remembered([chain.solved.rig for chain in solved]))
-    checking = play_back(sampler, solved, plan, options.verify, keeping.placed if keeping else {})
-    shown = yield from _counted(checking, 0, 2 * len(plan.times))
-    return report_of(
-        armature_object,
-        scene,
-        solved,
-        plan,
-        shown,
-        verb=noted("Snapped") if by_hand else noted("Baked"),
-        verified=options.verify,
-        full_scene=full_scene,
-        stepped=stepped,
-        warnings=warnings,
-        left_out=left_out,
-        replaced=keeping.replaced if keeping is not None else Replaced(),
-        unmoved=[each.solved.rig.name for each in solved if not by_hand and stands_still(each.solved)],
-        advice=advice_on(scene, [each.solved for each in solved], plan.frames),
-    )
+    placed = {armature: keeping.placed for armature, keeping in keepings.items() if keeping is not None}
+    checking = play_back(sampler, solved, plan, options.verify, placed)
+    played = yield from _counted(checking, 0, 2 * len(plan.times))
+    shown = dict(zip(solved, played, strict=True))
+    return {
+        armature: report_of(
+            armature,
+            scene,
+            chains,
+            plan,
+            [shown[chain] for chain in chains],
+            verb=noted("Snapped") if by_hand else noted("Baked"),
+            verified=options.verify,
+            full_scene=full_scene,
+            stepped=stepped[armature],
+            warnings=warnings[armature],
+            left_out=asked[armature][1],
+            replaced=keeping.replaced if (keeping := keepings[armature]) is not None else Replaced(),
+            unmoved=[each.solved.rig.name for each in chains if not by_hand and stands_still(each.solved)],
+            advice=advice_on(scene, [each.solved for each in chains], plan.frames),
+        )
+        for armature, chains in its_chains.items()
+    }
 
 
 def solve_frames(
@@ -233,29 +234,31 @@ def solve_frames(
     options: BakeOptions,
     fully: bool = False,
     sampler: Sampler | None = None,
-) -> CountedSteps[tuple[list[KeyedChain], str, str]]:
+) -> CountedSteps[tuple[list[KeyedChain], str, Mapping[bpy.types.Object, str]]]:
     """Solve all chains at all times of the plan, those that hang on others after these. Keys nothing.
 
     Each frame counts half when it is sampled, and half when it is solved. fully: at full influence.
     sampler: one to use for all rounds; None: one for each. Returns the chains in the order of `rigs`,
-    why the full scene had to be sampled, and why it was stepped through; "" where it was not.
+    why the full scene had to be sampled, and for each armature why it was stepped through; "" where it was
+    not.
     """
     rounds = in_order(rigs)
     times = plan.times
     by_keys = options.verify == VERIFY_SAMPLE and bool(plan.half_way) and turned_by_keys(rigs)
     total = 2 * len(times) * len(rounds)
     solved: list[KeyedChain] = []
-    full_scene = stepped = ""
+    full_scene, stepped = "", dict.fromkeys((rig.armature for rig in rigs), "")
     with ExitStack() as previews:
         for number, ready in enumerate(rounds):
             before = 2 * number * len(times)
             beyond = _frames_beyond(scene, ready, times)
-            sampled = [*times, *plan.half_way, *sorted(set(beyond.values()))]
+            sampled = [*times, *plan.half_way, *sorted({time for time in beyond if time is not None})]
             reading = sampled_between if by_keys and sampler else sample_steps
             steps = reading(sampler or scene, ready, times, sampled[len(times) :])
             sampling = yield from _counted(steps, before, total, len(times) / len(sampled))
             ready = with_drivers_checked(ready, options.force)
-            full_scene, stepped = full_scene or sampling.full_scene, stepped or sampling.stepped
+            full_scene = full_scene or sampling.full_scene
+            stepped |= {armature: stepped[armature] or why for armature, why in sampling.stepped.items()}
             rigs_there = list(map(facing_target, ready, sampling.chains))
             neighbors = neighbor_poses(scene, rigs_there, times[0], times[-1])
             owns = [
@@ -264,9 +267,9 @@ def solve_frames(
             if fully:
                 owns = [pose.with_settings(influence=1.0) for pose in owns]
             asked = []
-            for rig, pose, join in zip(rigs_there, owns, neighbors, strict=True):
+            for rig, pose, join, after in zip(rigs_there, owns, neighbors, beyond, strict=True):
                 samples = pose.at(slice(len(times)))
-                there = pose.at([sampled.index(beyond[rig.name])]) if rig.name in beyond else None
+                there = None if after is None else pose.at([sampled.index(after)])
                 other_pose = blended_pose(scene, rig, samples, times)
                 spins = eased_spins(rig, samples, times) if options.ease_flips else None
                 asked.append(Asked(rig, samples, times, join, there, other_pose, spins=spins))
@@ -278,7 +281,9 @@ def solve_frames(
             solved += new
             if number < len(rounds) - 1:  # for the chains that hang on these
                 paced = animation_times(scene, times)
-                previews.enter_context(keys.previewed(rigs[0].armature, paced, rotations_of(new)))
+                for armature in by_armature(ready):
+                    channels = rotations_of([one for one in new if one.solved.rig.armature == armature])
+                    previews.enter_context(keys.previewed(armature, paced, channels))
     return as_given(solved, rigs), full_scene, stepped
 
 
@@ -330,7 +335,7 @@ def _at_thirds(
     starts, parts = plan.frame_array[gaps], np.array(THIRDS)
     times = (starts[:, None] + np.diff(plan.frame_array)[gaps, None] * parts).ravel().tolist()
     rigs = [draft.chain.rig for draft in wanting]
-    thirds: dict[str, ChainSamples] = {}
+    thirds: dict[Draft, ChainSamples] = {}
     way = CURVES if sampler.by_curves else STEP
     steps = sample_steps(sampler, rigs, times, checked=False, way=way)
     for draft, samples in zip(wanting, drained(steps).chains, strict=True):
@@ -338,19 +343,17 @@ def _at_thirds(
         own = without_slides(scene, draft.chain.rig, samples, times)
         own = own.at(np.stack((2 * rows, 2 * rows + 1), axis=1).ravel().tolist())
         if solvable(draft.chain.rig, own).all():
-            thirds[draft.chain.rig.name] = own
-    return [thirds.get(draft.chain.rig.name) for draft in drafts]
+            thirds[draft] = own
+    return [thirds.get(draft) for draft in drafts]
 
 
 def _frames_beyond(
     scene: bpy.types.Scene, rigs: Sequence[RigChain], times: Sequence[float]
-) -> dict[str, float]:
-    """Return the frame of the keys after the times, for each chain with memory that joins them."""
+) -> list[float | None]:
+    """Return the frame of the keys after the times for each chain, where it has memory and joins them."""
     remembering = [rig for rig in rigs if rig.goes_on]
-    neighbors = neighbor_poses(scene, remembering, times[0], times[-1]) if remembering else []
-    return {
-        rig.name: join.after.frame for rig, join in zip(remembering, neighbors, strict=True) if join.after
-    }
+    joins = dict(zip(remembering, neighbor_poses(scene, remembering, times[0], times[-1]), strict=True))
+    return [join.after.frame if (join := joins.get(rig)) and join.after else None for rig in rigs]
 
 
 def _counted(steps: Steps[_Result], before: int, total: int, share: float = 1.0) -> CountedSteps[_Result]:
@@ -363,38 +366,3 @@ def _counted(steps: Steps[_Result], before: int, total: int, share: float = 1.0)
         return (min(before + ceil(share * most), total) + 1) // 2, total // 2
 
     return mapped(steps, counted)
-
-
-def play_back(
-    scene: bpy.types.Scene | Sampler,
-    chains: Sequence[KeyedChain],
-    plan: KeyPlan,
-    verify: str,
-    placed: AllPlaced = MappingProxyType({}),
-) -> Steps[list[Played]]:
-    """Measure how far each tip is from its target, as Blender evaluates them with the new keys.
-
-    scene: or the Sampler of the chains. placed: as in `expected`. Yields the number of times played.
-    """
-    if verify == VERIFY_NOTHING:
-        return [NOT_PLAYED] * len(chains)
-    rigs, known = [chain.solved.rig for chain in chains], scene.scene if isinstance(scene, Sampler) else scene
-    there, quarters = expected(known, chains, plan, placed), quarters_to_play(known, chains, plan)
-    if there is not None:
-        each = zip(chains, there.chains, strict=True)
-        told = [played(chain, samples, there.times, plan.time_array) for chain, samples in each]
-        rows = there.looks([one.distance for one in told])
-        times = np.concatenate((there.times[rows], quarters))
-        looks = yield from sample_steps(scene, rigs, times.tolist(), checked=False, way=STEP)
-        seen = [samples.at(slice(len(rows))) for samples in looks.chains]
-        if there.agrees(rows, seen, [chain.solved.reach for chain in chains]):
-            yield len(there.times)
-            between = [samples.at(slice(len(rows), None)) for samples in looks.chains]
-            asked = zip(told, chains, between, strict=True)
-            return [one.joined(played(chain, own, quarters, plan.time_array)) for one, chain, own in asked]
-    times = np.sort(np.concatenate((times_to_play(plan), quarters)))
-    sampling = yield from sample_steps(scene, rigs, times.tolist(), checked=False, way=STEP)
-    return [
-        played(chain, samples, times, plan.time_array)
-        for chain, samples in zip(chains, sampling.chains, strict=True)
-    ]

@@ -3,19 +3,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from types import MappingProxyType
 
 import bpy
 import numpy as np
 
 from ..core.affine import are_finite, crossed, norms, product, unrepeated
 from ..core.inputs import Floats
+from ..core.solution import Steps
 from ..core.words import refusal
 from ..rig.chain.chain import RigChain
 from ..rig.pose.bone_matrices import rest_to_pose
 from ..rig.pose.joint_angles import angles_from_rest
 from ..rig.pose.swings import aimed_as_far, swung
 from ..rig.scene.between import restless_gaps
+from ..rig.scene.sampler import STEP, Sampler, sample_steps
 from ..rig.scene.samples import ChainSamples
+from .arithmetic import AllPlaced, expected
 from .keys.keying import KeyedChain, KeyPlan
 
 VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING = 'SAMPLE', 'ALL', 'NONE'
@@ -56,6 +61,77 @@ class Played:
 
 
 NOT_PLAYED = Played(np.empty(0), np.empty(0), np.empty(0), np.empty(0))
+
+
+def play_back(
+    scene: bpy.types.Scene | Sampler,
+    chains: Sequence[KeyedChain],
+    plan: KeyPlan,
+    verify: str,
+    placed: AllPlaced = MappingProxyType({}),
+) -> Steps[list[Played]]:
+    """Measure how far each tip is from its target, as Blender evaluates them with the new keys.
+
+    scene: or the Sampler of the chains. placed: as in `expected`. Of several armatures those where a look
+    at a few times will do are played together, others one at a time. Yields the number of times played.
+    """
+    if verify == VERIFY_NOTHING:
+        return [NOT_PLAYED] * len(chains)
+    known = scene.scene if isinstance(scene, Sampler) else scene
+    armatures = groupby(chains, key=lambda chain: chain.solved.rig.armature)
+    each = [(its := list(group), quarters_to_play(known, its, plan)) for _, group in armatures]
+    if len(each) == 1:
+        return (yield from _play_back(scene, chains, plan, each[0][1], placed))
+    calm = [chain for its, quarters in each if not len(quarters) for chain in its]
+    shown = (yield from _by_arithmetic(scene, calm, plan, np.empty(0), placed)) if calm else None
+    told = dict(zip(calm, shown, strict=True)) if shown else {}
+    for its, quarters in each:
+        if its[0] not in told:
+            told |= zip(its, (yield from _play_back(known, its, plan, quarters, placed)), strict=True)
+    return [told[chain] for chain in chains]
+
+
+def _play_back(
+    scene: bpy.types.Scene | Sampler,
+    chains: Sequence[KeyedChain],
+    plan: KeyPlan,
+    quarters: Floats,
+    placed: AllPlaced,
+) -> Steps[list[Played]]:
+    """Play chains back by arithmetic or, where that does not do, in Blender at all times."""
+    if (shown := (yield from _by_arithmetic(scene, chains, plan, quarters, placed))) is not None:
+        return shown
+    times = np.sort(np.concatenate((times_to_play(plan), quarters)))
+    rigs = [chain.solved.rig for chain in chains]
+    sampling = yield from sample_steps(scene, rigs, times.tolist(), checked=False, way=STEP)
+    each = zip(chains, sampling.chains, strict=True)
+    return [played(chain, samples, times, plan.time_array) for chain, samples in each]
+
+
+def _by_arithmetic(
+    scene: bpy.types.Scene | Sampler,
+    chains: Sequence[KeyedChain],
+    plan: KeyPlan,
+    quarters: Floats,
+    placed: AllPlaced,
+) -> Steps[list[Played] | None]:
+    """Play chains back by arithmetic, but quarters of frames by Blender; None where a few looks differ."""
+    there = expected(scene.scene if isinstance(scene, Sampler) else scene, chains, plan, placed)
+    if there is None:
+        return None
+    each = zip(chains, there.chains, strict=True)
+    told = [played(chain, samples, there.times, plan.time_array) for chain, samples in each]
+    rows = there.looks([one.distance for one in told])
+    times = np.concatenate((there.times[rows], quarters)).tolist()
+    rigs = [chain.solved.rig for chain in chains]
+    looks = yield from sample_steps(scene, rigs, times, checked=False, way=STEP)
+    seen = [samples.at(slice(len(rows))) for samples in looks.chains]
+    if not there.agrees(rows, seen, [chain.solved.reach for chain in chains]):
+        return None
+    yield len(there.times)
+    between = [samples.at(slice(len(rows), None)) for samples in looks.chains]
+    asked = zip(told, chains, between, strict=True)
+    return [one.joined(played(chain, own, quarters, plan.time_array)) for one, chain, own in asked]
 
 
 def played(chain: KeyedChain, samples: ChainSamples, times: Floats, solved: Floats) -> Played:
@@ -121,7 +197,7 @@ def times_to_play(plan: KeyPlan) -> Floats:
 
 
 def quarters_to_play(scene: bpy.types.Scene, chains: Sequence[KeyedChain], plan: KeyPlan) -> Floats:
-    """Return the times to play at quarters of gaps between frames, where half-way times do not tell all.
+    """Return the times to play chains of one armature at quarters of gaps, where half-way times do not do.
 
     Keys are shaped by thirds of the gaps, which cubics of the targets need, except of bones that stretch.
     """

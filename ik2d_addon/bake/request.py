@@ -13,13 +13,15 @@ from ..core.words import quoted, refusal, say
 from ..rig.animation import key_faults, versions
 from ..rig.chain.chain import RigChain, read_chain
 from ..rig.chain.dependencies import Movers
-from ..rig.chain.order import armatures_in_order, in_order, refuse_moved_target, refuse_shared
+from ..rig.chain.order import armatures_in_rounds, in_order, refuse_moved_target, refuse_shared
 from ..rig.chain.readable import in_words
 from ..rig.chain.renames import needed_chain, straighten
 from ..rig.pose.rotations import channels_at_rest
 from ..rig.scene.bone_constraints import reaching_of, with_other_controls
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.own_scene import scene_showing
+from ..rig.scene.sampler import is_by_curves
+from .arithmetic import turned_by_keys
 from .keys.keying import plan_keys
 from .memory import refuse_too_long
 from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
@@ -134,8 +136,10 @@ def frame_range(scene: bpy.types.Scene, start: int | None, end: int | None, step
     return frames if frames[-1] == end else [*frames, end]
 
 
+# So many frames of chains, of several armatures, are baked at once.
+_TOGETHER = 1 << 15
 # The chains of an armature that can be baked, and the faults of those left out.
-Asked = tuple[list[RigChain], list[str]]
+ReadChains = tuple[list[RigChain], list[str]]
 
 
 def armatures_to_bake(given: bpy.types.Object | Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
@@ -179,7 +183,7 @@ def read_all(
     names: Sequence[str] | None,
     frames: Sequence[int],
     options: BakeOptions,
-) -> dict[bpy.types.Object, Asked]:
+) -> dict[bpy.types.Object, ReadChains]:
     """Read the chains of all armatures, as `read_rigs` does, each those of the names that it has.
 
     Raises IK2DError for a name that none has, and where the machine has too little memory, too.
@@ -207,14 +211,32 @@ def _shared_out(armatures: Sequence[bpy.types.Object], names: Sequence[str]) -> 
     return [[name for name in names if name in chains] or names for chains in known]
 
 
-def baking_order(asked: Mapping[bpy.types.Object, Asked]) -> list[bpy.types.Object]:
-    """Return the armatures in an order in which each comes after those that move what its chains need.
+def baking_order(
+    asked: Mapping[bpy.types.Object, ReadChains], frames: Sequence[int], options: BakeOptions
+) -> list[list[bpy.types.Object]]:
+    """Return the armatures in the order in which to bake them, those in one list together.
 
-    Raises IK2DError where they need one another in a circle.
+    Each comes after those that move what its chains need. Together are those alone that F-Curves place and
+    turn, up to a bound for the memory. Raises IK2DError where they need one another in a circle.
     """
     if len(asked) == 1:  # its chains may form a circle without it
-        return list(asked)
-    return armatures_in_order([rig for rigs, _ in asked.values() for rig in rigs])
+        return [list(asked)]
+    batches: list[list[bpy.types.Object]] = []
+    solved = frames[-1] - frames[0] + 1
+    for ready in armatures_in_rounds([rig for rigs, _ in asked.values() for rig in rigs]):
+        joined: list[bpy.types.Object] = []
+        rows = 0
+        for armature in ready:
+            rigs, _ = asked[armature]
+            if options.on_target_keys or not (is_by_curves(rigs) and turned_by_keys(rigs)):
+                batches.append([armature])
+                continue
+            rows += solved * len(rigs)
+            if not joined or rows > _TOGETHER:
+                joined, rows = [], solved * len(rigs)
+                batches.append(joined)
+            joined.append(armature)
+    return batches
 
 
 def read_rigs(

@@ -207,7 +207,7 @@ def test_many_triangles_take_little_memory():
     leg = leg_over(ground)
     rig = read_chain(leg.armature, leg.chain)
     with sampler.Sampler(bpy.context.scene, [rig]) as opened:
-        record = sampler.drained(opened.record([rig], [1.0, 5.0, 9.0], sampler.STEP))
+        ((_, record),) = sampler.drained(opened.records([rig], [1.0, 5.0, 9.0], sampler.STEP))
     (shapes,) = record.surfaces
     triangles = len(ground.data.loop_triangles)
     assert all(0 < len(shape.corners) < triangles / 10 for shape in shapes)

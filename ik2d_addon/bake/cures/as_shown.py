@@ -68,4 +68,5 @@ def samples_as_shown(
 def _shown(scene: bpy.types.Scene, chains: Sequence[RigChain], targets: Sequence[Target]) -> Record:
     """Return the record of the current frame as it is shown."""
     probes: list[Any] = [_Shown(target) for target in targets]
-    return drained(record_stepping(scene, chains, probes, [scene.frame_float], lambda _: None))
+    (record,) = drained(record_stepping(scene, [(chains, probes)], [scene.frame_float], lambda _: None))
+    return record

@@ -2,7 +2,7 @@
 """A target off its chain's plane, and the cures: the one that brings the tip nearest to it first."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
@@ -108,7 +108,8 @@ def off_plane(
     mean = float(now.miss.distance.mean())
     versions = dict(_versions(settings, rig, points))
     cures = []
-    _, *all_samples = sample(scene, [rig, *versions.values()], times)
+    of_one = [replace(version, armature=rig.armature) for version in versions.values()]
+    _, *all_samples = sample(scene, [rig, *of_one], times)
     for (way, version), its in zip(versions.items(), all_samples, strict=True):
         try:
             left = float(_solved(scene, version, its).miss.distance.mean())

@@ -374,5 +374,5 @@ def rotations_of(solved: Sequence[KeyedChain], by_hand: bool = False) -> list[Bo
 
 def as_given(solved: list[KeyedChain], rigs: Sequence[RigChain]) -> list[KeyedChain]:
     """Return the chains in the order of `rigs`."""
-    order = {rig.name: place for place, rig in enumerate(rigs)}
-    return sorted(solved, key=lambda chain: order[chain.solved.rig.name])
+    order = {(rig.armature, rig.name): place for place, rig in enumerate(rigs)}
+    return sorted(solved, key=lambda chain: order[chain.solved.rig.armature, chain.solved.rig.name])

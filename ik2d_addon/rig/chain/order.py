@@ -33,13 +33,22 @@ def rounds_of(
     return rounds, list(waiting)
 
 
+def by_armature(chains: Iterable[RigChain]) -> dict[bpy.types.Object, list[RigChain]]:
+    """Return the chains of each armature."""
+    owned: dict[bpy.types.Object, list[RigChain]] = {}
+    for chain in chains:
+        owned.setdefault(chain.armature, []).append(chain)
+    return owned
+
+
 def in_order(chains: Sequence[RigChain]) -> list[list[RigChain]]:
-    """Return the chains of an armature in rounds: each depends only on chains of the rounds before.
+    """Return chains in rounds: each depends only on chains of the rounds before.
 
     Raises IK2DError for chains that share a bone, for one that moves its own target, and for a
     circle of chains.
     """
-    refuse_shared(chains)
+    for its in by_armature(chains).values():
+        refuse_shared(its)
     movers = Movers()
     for chain in chains:
         refuse_moved_target(chain, movers)
@@ -48,8 +57,8 @@ def in_order(chains: Sequence[RigChain]) -> list[list[RigChain]]:
     return rounds
 
 
-def armatures_in_order(chains: Sequence[RigChain]) -> list[bpy.types.Object]:
-    """Return the armatures of the chains, each after those whose chains move what its own chains need.
+def armatures_in_rounds(chains: Sequence[RigChain]) -> list[list[bpy.types.Object]]:
+    """Return the armatures of the chains in rounds, after those whose chains move what their own chains need.
 
     Raises IK2DError where they need one another in a circle.
     """
@@ -59,7 +68,7 @@ def armatures_in_order(chains: Sequence[RigChain]) -> list[bpy.types.Object]:
         needed[chain.armature].update(other.armature for other in movers_of(chain))
     rounds, circle = rounds_of(needed, needed.__getitem__)
     _refuse_circle(noted("chains of the armatures"), [armature.name for armature in circle])
-    return [armature for ready in rounds for armature in ready]
+    return rounds
 
 
 def in_rounds(

@@ -18,6 +18,7 @@ from ..animation.times import animation_times, pace_of, strip_times
 from ..chain.chain import RigChain
 from ..chain.checks.bones import rest_joints
 from ..chain.joints import CLOSE, own_axis
+from ..chain.order import by_armature
 from ..rest import rest_axes
 from ..scene.lengths.slide_locations import noted_locations
 
@@ -52,11 +53,13 @@ class NeighborPoses:
 def neighbor_poses(
     scene: bpy.types.Scene, rigs: Sequence[RigChain], first: float, last: float
 ) -> list[NeighborPoses]:
-    """Return the keyed poses nearest to the frames `first` to `last` of each chain of one armature."""
-    armature = rigs[0].armature
-    start, end = keys.bounds(scene, armature, first, last)
-    curves = playing_curves(armature, versions.existing_fcurves(armature))
-    return [_neighbors(scene, rig, _curves(rig, curves), start, end) for rig in rigs]
+    """Return the keyed poses nearest to the frames `first` to `last` of each chain."""
+    found: dict[RigChain, NeighborPoses] = {}
+    for armature, its in by_armature(rigs).items():
+        start, end = keys.bounds(scene, armature, first, last)
+        curves = playing_curves(armature, versions.existing_fcurves(armature))
+        found |= {rig: _neighbors(scene, rig, _curves(rig, curves), start, end) for rig in its}
+    return [found[rig] for rig in rigs]
 
 
 def _neighbors(

@@ -82,17 +82,18 @@ def _hold(collection: bpy.types.Collection, kept: set[bpy.types.Object]) -> None
 
 
 @contextmanager
-def isolated(scene: bpy.types.Scene, armature: bpy.types.Object) -> Iterator[bpy.types.Scene]:
-    """Yield a scene that holds the armature alone and keeps the time as `scene` does.
+def isolated(scene: bpy.types.Scene, *armatures: bpy.types.Object) -> Iterator[bpy.types.Scene]:
+    """Yield a scene that holds the armatures alone and keeps the time as `scene` does.
 
-    Blender then evaluates just that and its dependencies, whatever else the file holds.
+    Blender then evaluates just these and their dependencies, whatever else the file holds.
     """
     copy = bpy.data.scenes.new("ik2d sampling")
     try:
         for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
             setattr(copy.render, name, getattr(scene.render, name))
         copy.frame_start, copy.frame_end = scene.frame_start, scene.frame_end
-        copy.collection.objects.link(armature)
+        for armature in armatures:
+            copy.collection.objects.link(armature)
         yield copy
     finally:
         bpy.data.scenes.remove(copy)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Sample targets, and what chains hang on, at every frame, as Blender evaluates them."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -12,9 +13,10 @@ from numpy.typing import NDArray
 
 from ...core.affine import thinned
 from ...core.inputs import Floats
-from ...core.solution import drained
+from ...core.solution import drained, mapped
 from ..chain.chain import RigChain
 from ..chain.dependencies import walk
+from ..chain.order import by_armature
 from . import own_scene
 from .bone_constraints import is_carried
 from .feet.deforming import grounds_of, shaped_by
@@ -40,16 +42,30 @@ LOOKS = 26
 _MANY = 4 * LOOKS
 
 
+class _Rig(NamedTuple):
+    """Chains of one armature, and the targets that are sampled with them."""
+
+    chains: Sequence[RigChain]
+    targets: Sequence[Target]
+
+
 @dataclass(frozen=True, eq=False)
 class Sampling:
     """Samples of all chains, and why the full scene was evaluated for them ("" if it was not).
 
-    stepped: what was not where its F-Curves say, so that frames were stepped through; "" for nothing.
+    stepped: for each armature what was not where its F-Curves say, so that frames were stepped through; ""
+    for nothing.
     """
 
     chains: list[ChainSamples]
     full_scene: str
-    stepped: str = ""
+    stepped: Mapping[bpy.types.Object, str]
+
+
+def is_by_curves(chains: Sequence[RigChain]) -> bool:
+    """Return whether F-Curves alone place chains of one armature and their targets, in any scene."""
+    (rig,) = _rigs(chains)
+    return not _doubt([rig]) and not is_hindered(*rig)
 
 
 def sample_now(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> Sampling:
@@ -57,11 +73,10 @@ def sample_now(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> Sampling:
     targets, forced = _targets(chains), _forced(scene, chains)
     layer = view_layer_of(scene)
     with probes_on(scene, [*targets, *forced], chains) as probes:
-        recording = record_stepping(
-            scene, chains, probes[: len(targets)], [scene.frame_float], lambda _: layer.update()
-        )
-        record = drained(recording)
-    return _sampling(chains, record, np.zeros(1, np.intp), [scene.frame_float], "", checked=True)
+        read = [(chains, probes[: len(targets)])]
+        (record,) = drained(record_stepping(scene, read, [scene.frame_float], lambda _: layer.update()))
+        records = [(_Rig(chains, targets), record)]
+    return _sampling(chains, records, np.zeros(1, np.intp), [scene.frame_float], "", checked=True)
 
 
 def sample_steps(
@@ -73,7 +88,7 @@ def sample_steps(
     checked: bool = True,
     way: str | None = None,
 ) -> Generator[int, None, Sampling]:
-    """Sample chains of one armature at the times (frames), and then at `extra` ones, which are not checked.
+    """Sample chains at the times (frames), and then at `extra` ones, which are not checked.
 
     Evaluates only what the chains and their targets depend on, unless that might differ from the full
     scene; at many times, places by F-Curves alone are computed, and compared with Blender's at a few.
@@ -86,9 +101,9 @@ def sample_steps(
         with Sampler(scene, chains) as sampler:
             return (yield from sample_steps(sampler, chains, times, extra, checked=checked, way=way))
     sampled = sorted([*times, *extra])  # forwards: simulations, if any, want it so
-    record = yield from scene.record(chains, sampled, way or WAY)
+    records = yield from scene.records(chains, sampled, way or WAY)
     rows = np.searchsorted(sampled, [*times, *extra])
-    return _sampling(chains, record, rows, times, scene.full_scene, checked=checked)
+    return _sampling(chains, records, rows, times, scene.full_scene, checked=checked)
 
 
 def sample_alone(
@@ -115,7 +130,7 @@ def watch(
     """
     tell = None if progress is None else lambda done: progress(min(1.0, done / len(times)))
     with Sampler(scene, chains, targets) as sampler:
-        record = drained(sampler.record(chains, times, STEP, targets), tell)
+        ((_, record),) = drained(sampler.records(chains, times, STEP, targets), tell)
     poses = {name: record.poses[:, row].astype(np.float64) for name, row in record.bones.items()}
     return record.world, record.places, poses
 
@@ -124,26 +139,41 @@ def _targets(chains: Sequence[RigChain]) -> list[Target]:
     return list(dict.fromkeys(node for chain in chains for node in chain.followed))
 
 
+def _rigs(chains: Sequence[RigChain], targets: Sequence[Target] | None = None) -> list[_Rig]:
+    """Return the chains of each armature; targets: of the only one, None for the chains' own."""
+    if targets is not None:
+        return [_Rig(chains, targets)]
+    return [_Rig(its, _targets(its)) for its in by_armature(chains).values()]
+
+
 def _forced(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> list[Target]:
-    """Return the armature if it needs a probe: Blender evaluates hidden objects only for visible ones."""
-    armature = chains[0].armature
-    return [(armature, chains[0].bones[-1])] if may_be_hidden(armature, view_layer_of(scene)) else []
+    """Return the armatures that need a probe: Blender evaluates hidden objects only for visible ones."""
+    layer = view_layer_of(scene)
+    return [
+        (armature, its[0].bones[-1])
+        for armature, its in by_armature(chains).items()
+        if may_be_hidden(armature, layer)
+    ]
 
 
 def _sampling(
     chains: Sequence[RigChain],
-    record: Record,
+    records: Sequence[tuple[_Rig, Record]],
     rows: NDArray[np.intp],
     times: Sequence[float],
     full_scene: str,
     *,
     checked: bool,
 ) -> Sampling:
-    """Return the chains' samples in a record, in the order of the rows; those of the times are checked."""
-    samples = [one.at(rows) for one in _samples(chains, record, _targets(chains), times)]
+    """Return the chains' samples in records, in the order of the rows; those of the times are checked."""
+    found: dict[RigChain, ChainSamples] = {}
+    for rig, record in records:
+        each = _samples(rig.chains, record, rig.targets, times)
+        found |= zip(rig.chains, (one.at(rows) for one in each), strict=True)
+    samples = [found[chain] for chain in chains]
     if checked:
         _refuse(chains, [one.at(slice(len(times))) for one in samples], times)
-    return Sampling(samples, full_scene, record.stepped)
+    return Sampling(samples, full_scene, {rig.chains[0].armature: record.stepped for rig, record in records})
 
 
 def sampled(
@@ -173,7 +203,7 @@ def _refuse(chains: Sequence[RigChain], samples: Sequence[ChainSamples], times: 
 
 
 class Sampler:
-    """Samples chains of one armature repeatedly, in a scene of our own or, in doubt, in the user's.
+    """Samples chains repeatedly, in a scene of our own with their armatures or, in doubt, in the user's.
 
     A context: the scene is made on first use, compared with the user's once, and removed at the end.
     """
@@ -181,9 +211,13 @@ class Sampler:
     def __init__(
         self, scene: bpy.types.Scene, chains: Sequence[RigChain], targets: Sequence[Target] | None = None
     ) -> None:
-        """Take all chains, and targets, that may be asked for; of none given the chains' own."""
+        """Take all chains, and targets, that may be asked for; of none given the chains' own.
+
+        Targets of their own are for chains of one armature.
+        """
         self.scene, self._chains = scene, chains
-        self._targets = _targets(chains) if targets is None else targets
+        self._rigs = _rigs(chains, targets)
+        self._targets = list(dict.fromkeys(target for rig in self._rigs for target in rig.targets))
         self._forced = _forced(scene, chains)
         self._own: bpy.types.Scene | None = None
         self._probes: dict[Target, bpy.types.Object] = {}
@@ -219,57 +253,93 @@ class Sampler:
         """Check once whether a scene of our own will do, and make it; yield the number of times done."""
         if self._why is not None:
             return
-        armature = self._chains[0].armature
-        shapes = walk([(ground, "") for ground in grounds_of(self._chains)], shaped_by)
-        self._why = own_scene.doubt(armature, [block for block, _ in (*self._targets, *shapes)])
+        armatures = [rig.chains[0].armature for rig in self._rigs]
+        self._why = _doubt(self._rigs)
         if self._why:
             return
-        own = self._own = self._left.enter_context(own_scene.isolated(self.scene, armature))
+        own = self._own = self._left.enter_context(own_scene.isolated(self.scene, *armatures))
         probed = [*self._targets, *self._forced]
         probes = self._left.enter_context(probes_on(own, probed, self._chains, own=True))
         self._probes = dict(zip(probed, probes, strict=True))
-        self._hindered = is_hindered(self._chains, self._targets)
+        self._hindered = any(is_hindered(*rig) for rig in self._rigs)
         if not self._hindered:
             return  # F-Curves place it all, the same in any scene
         _settle(self.scene)
-        shown = yield from record_stepping(
-            own, self._chains, probes[: len(self._targets)], [self.scene.frame_float]
-        )
-        self._why = _difference(self.scene, self._chains, self._targets, shown)
+        shown = yield from self._step(own, self._rigs, [self.scene.frame_float])
+        self._why = _differences(self.scene, self._rigs, shown)
         if self._why:  # what was moved by hand and not keyed differs too: ask a scene that sets the frame
-            kept = [armature, *(target for target, _ in self._targets)]
+            kept = [*armatures, *(target for target, _ in self._targets)]
             with own_scene.copied(self.scene, kept) as copy:
-                self._why = _difference(copy, self._chains, self._targets, shown)
+                self._why = _differences(copy, self._rigs, shown)
         if self._why:
             self.__exit__()
 
-    def record(
+    def records(
         self,
         chains: Sequence[RigChain],
         times: Sequence[float],
         way: str,
         targets: Sequence[Target] | None = None,
-    ) -> Generator[int, None, Record]:
+    ) -> Generator[int, None, list[tuple[_Rig, Record]]]:
         """Record some of the chains at ascending times; targets: None for the chains' own."""
-        targets = _targets(chains) if targets is None else targets
+        rigs = _rigs(chains, targets)
         yield from self.compare()
         if self._own is None:
-            wanted = [*targets, *self._forced]
-            with _frame_kept(self.scene), probes_on(self.scene, wanted, self._chains) as probes:
-                return (yield from record_stepping(self.scene, chains, probes[: len(targets)], times))
-        probes = [self._probes[target] for target in targets]
-        stepped = ""
+            wanted = list(dict.fromkeys(target for rig in rigs for target in (*rig.targets, *self._forced)))
+            with _frame_kept(self.scene), probes_on(self.scene, wanted, self._chains) as made:
+                probes = dict(zip(wanted, made, strict=True))
+                records = yield from self._step(self.scene, rigs, times, probes)
+                return list(zip(rigs, records, strict=True))
+        found: dict[int, Record] = {}
+        stepped = dict.fromkeys(range(len(rigs)), "")
         if way == CURVES or way == AUTO and len(times) >= _MANY:
-            record = yield from record_by_curves(self._own, chains, targets, times)
-            if record is not None:
-                looked = np.unique(np.linspace(0, len(times) - 1, LOOKS).round().astype(np.intp)).tolist()
-                seen = drained(record_stepping(self._own, chains, probes, [times[row] for row in looked]))
-                stepped = difference_of(chains, targets, record.at(looked), seen)
-                if not stepped:
-                    yield len(times)
-                    still = [np.full(len(times), surfaces[0], object) for surfaces in seen.surfaces]
-                    return replace(record, surfaces=still)
-        return replace((yield from record_stepping(self._own, chains, probes, times)), stepped=stepped)
+            for number, rig in enumerate(rigs):
+                record = yield from record_by_curves(self._own, *rig, times)
+                if record is not None:
+                    found[number] = record
+            looked = np.unique(np.linspace(0, len(times) - 1, LOOKS).round().astype(np.intp)).tolist()
+            looking = self._step(self._own, [rigs[number] for number in found], [times[i] for i in looked])
+            for number, seen in zip(tuple(found), (yield from mapped(looking, lambda _: 0)), strict=True):
+                stepped[number] = difference_of(*rigs[number], found[number].at(looked), seen)
+                still = [np.full(len(times), surfaces[0], object) for surfaces in seen.surfaces]
+                found[number] = replace(found[number], surfaces=still)
+            found = {number: record for number, record in found.items() if not stepped[number]}
+        left = [number for number in stepped if number not in found]
+        if not left:
+            yield len(times)
+        seen_all = yield from self._step(self._own, [rigs[number] for number in left], times)
+        for number, seen in zip(left, seen_all, strict=True):
+            found[number] = replace(seen, stepped=stepped[number])
+        return [(rig, found[number]) for number, rig in enumerate(rigs)]
+
+    def _step(
+        self,
+        scene: bpy.types.Scene,
+        rigs: Sequence[_Rig],
+        times: Sequence[float],
+        probes: Mapping[Target, bpy.types.Object] | None = None,
+    ) -> Generator[int, None, list[Record]]:
+        """Step through times of a scene and record rigs; probes: None for those of our own scene."""
+        there = self._probes if probes is None else probes
+        if not rigs:
+            return []
+        asked = [(rig.chains, [there[target] for target in rig.targets]) for rig in rigs]
+        return (yield from record_stepping(scene, asked, times))
+
+
+def _doubt(rigs: Sequence[_Rig]) -> str:
+    """Return why a scene of our own might evaluate rigs otherwise than the user's; "" for no reason."""
+    grounds = grounds_of(chain for rig in rigs for chain in rig.chains)
+    shapes = walk([(ground, "") for ground in grounds], shaped_by)
+    targets = (target for rig in rigs for target in rig.targets)
+    first, *others = (rig.chains[0].armature for rig in rigs)
+    return own_scene.doubt(first, [*others, *(block for block, _ in (*targets, *shapes))])
+
+
+def _differences(scene: bpy.types.Scene, rigs: Sequence[_Rig], shown: Sequence[Record]) -> str:
+    """Return the first difference of `_difference` between rigs in our own scene and in the user's, or ""."""
+    each = (_difference(scene, *rig, record) for rig, record in zip(rigs, shown, strict=True))
+    return next(filter(None, each), "")
 
 
 def _difference(

@@ -24,71 +24,89 @@ _POSE_CHANNELS = ("matrix", "matrix_basis")
 
 def record_stepping(
     scene: bpy.types.Scene,
-    chains: Sequence[RigChain],
-    probes: Sequence[bpy.types.Object],
+    rigs: Sequence[tuple[Sequence[RigChain], Sequence[bpy.types.Object]]],
     times: Sequence[float],
     show: Callable[[float], None] | None = None,
-) -> Generator[int, None, Record]:
-    """Step through the times and read the scene's depsgraph; show: sets the time, None for the frame.
+) -> Generator[int, None, list[Record]]:
+    """Step through the times once and read the scene's depsgraph, for each armature a Record.
 
-    Yields the number of times done now and then. While live chains pause, our own functions are not called.
+    rigs: the chains of each armature, and the probes on their targets. show: sets the time, None for the
+    frame. Yields the number of times done now and then. While live chains pause, our own functions are not
+    called.
     """
-    armature, layer = chains[0].armature, view_layer_of(scene)
+    layer = view_layer_of(scene)
     show = show or (lambda time: scene.frame_set(int(time // 1), subframe=float(time % 1)))
-    frames, names = len(times), needed_bones(chains)
-    order = {name: row for row, name in enumerate(armature.pose.bones.keys())}
-    rows = np.array([order[name] for name in names])
-    world, places_read, aims = np.empty((frames, 4, 4)), [], []
-    turning = has_turning_targets(chains)
-    read = np.empty((len(armature.pose.bones), 16), "f4")
-    kept = {name: np.empty((frames, len(rows), 16), "f4") for name in _POSE_CHANNELS}
-    settings = settings_of(chains, frames)
-    animated = settings_animated(armature)
-    surfaces = Surfaces(chains, frames)
-    has_grounds = surfaces.are_any
+    readings = [_Reading(chains, probes, len(times)) for chains, probes in rigs]
 
     def look(i: int) -> None:
         show(times[i])
-        depsgraph = layer.depsgraph
-        evaluated = armature.evaluated_get(depsgraph)
-        world[i] = evaluated.matrix_world
-        for name in _POSE_CHANNELS:
-            evaluated.pose.bones.foreach_get(name, read.ravel())
-            np.take(read, rows, axis=0, out=kept[name][i], mode="clip")  # clip: without a buffer
-        if not np.isfinite(kept["matrix_basis"][i]).all():
-            _leave_out_rotations(evaluated, names, kept["matrix_basis"][i])
-        for probe in probes:
-            matrix = probe.evaluated_get(depsgraph).matrix_world
-            places_read.extend(matrix.translation)
-            if turning:
-                aims.append(matrix.to_3x3())
-        for chain, values in zip(chains, settings, strict=True):
-            if chain.settings.native is not None:
-                controls = chain.settings.native.evaluated_get(depsgraph)
-                foot = () if chain.foot is None else with_foot_controls(controls, chain.foot.values)
-                values[i] = *sampled_controls(controls, chain.settings.side), *foot
-            elif animated and chain.settings.path:  # a chain, not just bones
-                settled = evaluated.path_resolve(chain.settings.path)
-                values[i] = values_of(settled, chain.settings.side, with_foot=chain.foot is not None)
-        if has_grounds:
-            surfaces.read(i, depsgraph, settings)
+        for reading in readings:
+            reading.read(i, layer.depsgraph)
 
     done = 0
-    while done < frames:
+    while done < len(times):
         due = perf_counter() + TURN
         with left_alone():
             look(done)
             done += 1
-            while done < frames and perf_counter() < due:
+            while done < len(times) and perf_counter() < due:
                 look(done)
                 done += 1
         yield done
-    places = np.array(places_read, np.float64).reshape(frames, len(probes), 3)
-    axes = np.array(aims, np.float64).reshape(frames, len(probes) if turning else 0, 3, 3)
-    # Blender hands them over column by column.
-    poses, bases = (kept[name].reshape(frames, -1, 4, 4).swapaxes(2, 3) for name in _POSE_CHANNELS)
-    numbers = {name: row for row, name in enumerate(names)}
-    return Record(world, places, axes, numbers, poses, bases, settings, surfaces.found)
+    return [reading.record() for reading in readings]
+
+
+class _Reading:
+    """The numbers of one armature and its chains' targets, read at one time after the other."""
+
+    def __init__(self, chains: Sequence[RigChain], probes: Sequence[bpy.types.Object], frames: int) -> None:
+        self._chains, self._probes, self._armature = chains, probes, chains[0].armature
+        self._names = needed_bones(chains)
+        order = {name: row for row, name in enumerate(self._armature.pose.bones.keys())}
+        self._rows = np.array([order[name] for name in self._names])
+        self._world = np.empty((frames, 4, 4))
+        self._places: list[float] = []
+        self._aims: list[Matrix] = []
+        self._turning = has_turning_targets(chains)
+        self._read = np.empty((len(order), 16), "f4")
+        self._kept = {name: np.empty((frames, len(self._rows), 16), "f4") for name in _POSE_CHANNELS}
+        self._settings, self._animated = settings_of(chains, frames), settings_animated(self._armature)
+        self._surfaces = Surfaces(chains, frames)
+
+    def read(self, i: int, depsgraph: bpy.types.Depsgraph) -> None:
+        """Read the numbers of the i-th time."""
+        evaluated, kept = self._armature.evaluated_get(depsgraph), self._kept
+        self._world[i] = evaluated.matrix_world
+        for name in _POSE_CHANNELS:
+            evaluated.pose.bones.foreach_get(name, self._read.ravel())
+            np.take(self._read, self._rows, axis=0, out=kept[name][i], mode="clip")  # clip: without a buffer
+        if not np.isfinite(kept["matrix_basis"][i]).all():
+            _leave_out_rotations(evaluated, self._names, kept["matrix_basis"][i])
+        for probe in self._probes:
+            matrix = probe.evaluated_get(depsgraph).matrix_world
+            self._places.extend(matrix.translation)
+            if self._turning:
+                self._aims.append(matrix.to_3x3())
+        for chain, values in zip(self._chains, self._settings, strict=True):
+            if chain.settings.native is not None:
+                controls = chain.settings.native.evaluated_get(depsgraph)
+                foot = () if chain.foot is None else with_foot_controls(controls, chain.foot.values)
+                values[i] = *sampled_controls(controls, chain.settings.side), *foot
+            elif self._animated and chain.settings.path:  # a chain, not just bones
+                settled = evaluated.path_resolve(chain.settings.path)
+                values[i] = values_of(settled, chain.settings.side, with_foot=chain.foot is not None)
+        if self._surfaces.are_any:
+            self._surfaces.read(i, depsgraph, self._settings)
+
+    def record(self) -> Record:
+        """Return the record of all times."""
+        frames, count = len(self._world), len(self._probes)
+        places = np.array(self._places, np.float64).reshape(frames, count, 3)
+        axes = np.array(self._aims, np.float64).reshape(frames, count * self._turning, 3, 3)
+        # Blender hands them over column by column.
+        poses, bases = (self._kept[name].reshape(frames, -1, 4, 4).swapaxes(2, 3) for name in _POSE_CHANNELS)
+        numbers = {name: row for row, name in enumerate(self._names)}
+        return Record(self._world, places, axes, numbers, poses, bases, self._settings, self._surfaces.found)
 
 
 def _leave_out_rotations(

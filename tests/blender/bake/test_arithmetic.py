@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rigs import add_armature, add_chain, add_leg, add_target, evaluated_place, evaluated_tip, stretching_arm
 
-from ik2d_addon.bake import arithmetic, bake, pipeline
+from ik2d_addon.bake import arithmetic, bake, pipeline, playback
 from ik2d_addon.bake.request import read_rigs
 
 MODES = ('QUATERNION', 'AXIS_ANGLE', 'XYZ', 'ZXY')
@@ -19,14 +19,14 @@ def _distance(armature, tip, target, time):
 
 def _stepped(monkeypatch):
     """Return a list that gets the times that Blender is stepped through in playback."""
-    asked, steps = [], pipeline.sample_steps
+    asked, steps = [], playback.sample_steps
 
     def counted(scene, rigs, times, *rest, **settings):
         if settings.get("way") == 'STEP':
             asked.extend(times)
         return (yield from steps(scene, rigs, times, *rest, **settings))
 
-    monkeypatch.setattr(pipeline, "sample_steps", counted)
+    monkeypatch.setattr(playback, "sample_steps", counted)
     return asked
 
 

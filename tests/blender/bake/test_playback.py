@@ -11,8 +11,7 @@ from rigs import add_armature, add_chain, add_target, evaluated_place, evaluated
 
 from ik2d_addon.bake import BakeOptions, bake, now, pipeline, playback
 from ik2d_addon.bake.keys.keying import KeyPlan
-from ik2d_addon.bake.pipeline import play_back
-from ik2d_addon.bake.playback import NOT_PLAYED
+from ik2d_addon.bake.playback import NOT_PLAYED, play_back
 from ik2d_addon.rig.chain.chain import read_chain
 
 
@@ -140,8 +139,8 @@ def test_times_are_played_forwards(monkeypatch):
         assert settings == {"checked": False, "way": "STEP"}
         return sample_steps(scene, rigs, times, **settings)
 
-    sample_steps = pipeline.sample_steps
-    monkeypatch.setattr(pipeline, "sample_steps", recorded)
+    sample_steps = playback.sample_steps
+    monkeypatch.setattr(playback, "sample_steps", recorded)
     finished(play_back(bpy.context.scene, [keyed(rigs[0])], KeyPlan.every([1, 4, 5]), 'SAMPLE'))
     assert asked == [1, 2.5, 4, 4.5, 5]
 

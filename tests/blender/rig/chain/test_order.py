@@ -7,7 +7,7 @@ from rigs import add_armature, add_chain, add_target
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.chain.order import armatures_in_order, in_order, in_rounds, refuse_shared
+from ik2d_addon.rig.chain.order import armatures_in_rounds, in_order, in_rounds, refuse_shared
 
 
 def add_fingers(name="Rig", letters="abcd"):
@@ -38,7 +38,7 @@ def test_chains_that_need_nothing_of_one_another_are_one_round_as_given():
 
 def test_no_chains_have_no_rounds():
     assert in_order([]) == []
-    assert armatures_in_order([]) == []
+    assert armatures_in_rounds([]) == []
 
 
 def test_a_chain_comes_after_those_whose_bones_it_follows():
@@ -146,7 +146,7 @@ def test_armatures_come_after_those_that_move_their_targets():
     add_chain(first, "a1", second, subtarget="a2")
     add_chain(second, "a1", third, subtarget="a2")
     add_chain(third, "a1", add_target({}))
-    assert armatures_in_order(chains_of(first, second, third)) == [third, second, first]
+    assert armatures_in_rounds(chains_of(first, second, third)) == [[third], [second], [first]]
 
 
 def test_armatures_that_need_nothing_stay_as_given():
@@ -154,8 +154,8 @@ def test_armatures_that_need_nothing_stay_as_given():
     add_chain(second, "a1", add_target({}))
     add_chain(first, "a1", second, subtarget="b2")  # which no chain moves
     add_chain(first, "b1", first, subtarget="a2")  # itself is no other armature
-    assert armatures_in_order(chains_of(second, first)) == [second, first]
-    assert armatures_in_order(chains_of(first, second)) == [first, second]
+    assert armatures_in_rounds(chains_of(second, first)) == [[second, first]]
+    assert armatures_in_rounds(chains_of(first, second)) == [[first, second]]
 
 
 def test_an_armature_that_stands_on_anothers_bone_comes_after_it():
@@ -164,9 +164,9 @@ def test_an_armature_that_stands_on_anothers_bone_comes_after_it():
     target = add_target({})
     add_chain(first, "a1", target)
     add_chain(second, "a1", target)
-    assert armatures_in_order(chains_of(first, second)) == [second, first]
+    assert armatures_in_rounds(chains_of(first, second)) == [[second], [first]]
     bpy.data.objects["First"].parent_bone = "b2"
-    assert armatures_in_order(chains_of(first, second)) == [first, second]
+    assert armatures_in_rounds(chains_of(first, second)) == [[first, second]]
 
 
 def test_armatures_in_a_circle_are_named():
@@ -177,7 +177,7 @@ def test_armatures_in_a_circle_are_named():
     with pytest.raises(
         IK2DError, match="^The chains of the armatures 'First', 'Second' depend on one another in a circle;"
     ):
-        armatures_in_order(chains_of(first, second, third))
+        armatures_in_rounds(chains_of(first, second, third))
 
 
 def test_chains_of_several_armatures_come_after_those_that_move_what_they_follow():

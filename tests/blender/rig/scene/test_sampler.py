@@ -296,7 +296,7 @@ def shown_record(rig):
     """Return the targets of a chain, and what Blender has of both on the frame that is shown."""
     scene, targets = bpy.context.scene, [(rig.target, rig.subtarget)]
     with probes_on(scene, targets) as probes:
-        _, record = worked_off(record_stepping(scene, [rig], probes, [scene.frame_float]))
+        _, (record,) = worked_off(record_stepping(scene, [([rig], probes)], [scene.frame_float]))
     bpy.context.view_layer.update()
     return targets, record
 
@@ -473,9 +473,9 @@ def steps_taken(monkeypatch):
     """Return a list that gets the number of times of each record that Blender is stepped through."""
     taken, recorded = [], record_stepping
 
-    def counting(scene, chains, probes, times, show=None):
+    def counting(scene, rigs, times, show=None):
         taken.append(len(times))
-        return recorded(scene, chains, probes, times, show)
+        return recorded(scene, rigs, times, show)
 
     monkeypatch.setattr(sampling, "record_stepping", counting)
     return taken
@@ -486,7 +486,7 @@ def test_many_times_are_worked_out_and_looked_at_on_a_few(monkeypatch):
     monkeypatch.setattr(sampling, "WAY", sampling.AUTO)
     rig, taken = moving_leg(), steps_taken(monkeypatch)
     yielded, found = steps([rig], MANY)
-    assert taken == [sampling.LOOKS] and found.stepped == "" and found.full_scene == ""
+    assert taken == [sampling.LOOKS] and [*found.stepped.values()] == [""] and found.full_scene == ""
     assert yielded == sorted(yielded) and yielded[-1] == len(MANY)
     _, seen = steps([rig], MANY, way=sampling.STEP)
     assert taken == [sampling.LOOKS, len(MANY)]
@@ -527,11 +527,11 @@ def test_what_blender_has_elsewhere_is_stepped_through_and_told(monkeypatch, fie
 
     monkeypatch.setattr(sampling, "record_by_curves", wrong(4e-6))  # the leg's reach is 1.9
     _, result = steps([rig], MANY, way=sampling.CURVES)
-    assert result.stepped == told
+    assert [*result.stepped.values()] == [told]
     for name in ("targets", "world", "parent", "bases", "tips", "settings"):
         assert (getattr(result.chains[0], name) == getattr(seen.chains[0], name)).all(), name
     monkeypatch.setattr(sampling, "record_by_curves", wrong(0.0))
-    assert steps([rig], MANY, way=sampling.CURVES)[1].stepped == ""
+    assert steps([rig], MANY, way=sampling.CURVES)[1].stepped[rig.armature] == ""
 
 
 def test_the_axes_of_targets_are_looked_at_too():
