@@ -72,6 +72,7 @@ class _Reading:
         self._kept = {name: np.empty((frames, len(self._rows), 16), "f4") for name in _POSE_CHANNELS}
         self._settings, self._animated = settings_of(chains, frames), settings_animated(self._armature)
         self._surfaces = Surfaces(chains, frames)
+        self._has_grounds = self._surfaces.are_any
 
     def read(self, i: int, depsgraph: bpy.types.Depsgraph) -> None:
         """Read the numbers of the i-th time."""
@@ -95,7 +96,7 @@ class _Reading:
             elif self._animated and chain.settings.path:  # a chain, not just bones
                 settled = evaluated.path_resolve(chain.settings.path)
                 values[i] = values_of(settled, chain.settings.side, with_foot=chain.foot is not None)
-        if self._surfaces.are_any:
+        if self._has_grounds:
             self._surfaces.read(i, depsgraph, self._settings)
 
     def record(self) -> Record:
