@@ -5,7 +5,7 @@ Where keys alone turn the bones, the tips follow from these and from what was sa
 is asked at a few of the times, and has to agree.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import bpy
@@ -46,17 +46,17 @@ class Expected:
     times: Floats  # (m,) all frames, then the times half-way between them
     chains: list[ChainSamples]  # at these times
 
-    def looks(self, distances: Sequence[Floats]) -> list[int]:
-        """Return the rows to ask Blender at, in order of their times: the worst, and some spread over all.
+    def looks(self, distances: Iterable[Sequence[Floats]]) -> list[int]:
+        """Return the rows to ask Blender at, by time: the worst of each armature, and some spread over all.
 
-        distances: (m,) of each chain's tip from its target; fewer where some are not known.
+        distances: of each armature's chains, (m,) from tip to target; fewer where some are not known.
         """
-        whole = [each for each in distances if len(each) == len(self.times)]
-        furthest = int(np.argmax(max(whole, key=np.max))) if whole else 0
+        known = [[each for each in its if len(each) == len(self.times)] for its in distances]
+        furthest = {int(np.argmax(max(its, key=np.max))) for its in known if its} or {0}
         frames = (len(self.times) + 1) // 2
         on_frames = np.linspace(0, frames - 1, (LOOKS + 1) // 2).round().astype(np.intp)
         half_way = np.linspace(frames, len(self.times) - 1, LOOKS // 2).round().astype(np.intp)
-        rows = {furthest, *on_frames.tolist(), *half_way[half_way >= frames].tolist()}
+        rows = {*furthest, *on_frames.tolist(), *half_way[half_way >= frames].tolist()}
         return sorted(rows, key=self.times.__getitem__)
 
     def agrees(self, rows: list[int], seen: Sequence[ChainSamples], reaches: Sequence[float]) -> bool:

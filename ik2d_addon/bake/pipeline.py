@@ -39,7 +39,7 @@ from .keys.handles import THIRDS
 from .keys.keying import Draft, KeyedChain, KeyPlan, as_given, key_chains, plan_keys, rotations_of, with_gaps
 from .motionless import stands_still
 from .now import blended_pose
-from .playback import VERIFY_ALL, VERIFY_SAMPLE, play_back
+from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE, all_quarters, play_back
 from .reporting.report import BakeReport
 from .reporting.verdict import report_of
 from .request import (
@@ -194,20 +194,21 @@ def _bake_rigs(
         warnings[armature] = key_faults.check_writable(armature, rotations[armature], times)
         if options.single_axis:
             warnings[armature] += [note for chain in chains for note in single_axis_notes(chain.solved.rig)]
+    together = len(asked) > 1 and options.verify != VERIFY_NOTHING
+    quarters = all_quarters(scene, solved, plan) if together else ()  # before they see the keys of others
     undo.enter_context(slides_remembered(rigs))
     undo.enter_context(hands_remembered(rigs))
-    keepings = {}
+    keepings, end = {}, (len(plan.times), len(plan.times))
     for armature, channels in rotations.items():
         keepings[armature] = undo.enter_context(keys.written(armature, times, channels, purpose))
-        if len(asked) > 1:
-            yield 1, len(plan.times)
+        yield end
     undo.enter_context(scales_remembered([chain.solved.rig for chain in solved]))
     placed = {armature: keeping.placed for armature, keeping in keepings.items() if keeping is not None}
-    checking = play_back(sampler, solved, plan, options.verify, placed)
+    checking = play_back(sampler, solved, plan, options.verify, placed, quarters)
     played = yield from _counted(checking, 0, 2 * len(plan.times))
-    shown = dict(zip(solved, played, strict=True))
-    return {
-        armature: report_of(
+    shown, reports = dict(zip(solved, played, strict=True)), {}
+    for armature, chains in its_chains.items():
+        reports[armature] = report_of(
             armature,
             scene,
             chains,
@@ -223,8 +224,8 @@ def _bake_rigs(
             unmoved=[each.solved.rig.name for each in chains if not by_hand and stands_still(each.solved)],
             advice=advice_on(scene, [each.solved for each in chains], plan.frames),
         )
-        for armature, chains in its_chains.items()
-    }
+        yield end
+    return reports
 
 
 def solve_frames(

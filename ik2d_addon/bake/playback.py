@@ -63,32 +63,43 @@ class Played:
 NOT_PLAYED = Played(np.empty(0), np.empty(0), np.empty(0), np.empty(0))
 
 
+# Chains of one armature, and the times at quarters of gaps that they are played at.
+Quarters = tuple[list[KeyedChain], Floats]
+
+
 def play_back(
     scene: bpy.types.Scene | Sampler,
     chains: Sequence[KeyedChain],
     plan: KeyPlan,
     verify: str,
     placed: AllPlaced = MappingProxyType({}),
+    quarters: Sequence[Quarters] = (),
 ) -> Steps[list[Played]]:
     """Measure how far each tip is from its target, as Blender evaluates them with the new keys.
 
-    scene: or the Sampler of the chains. placed: as in `expected`. Of several armatures those where a look
-    at a few times will do are played together, others one at a time. Yields the number of times played.
+    scene: or the Sampler of the chains. placed: as in `expected`. quarters: of several armatures, by
+    `all_quarters`: those where a look at a few times will do are played together, others one at a time.
+    Yields the number of times played.
     """
     if verify == VERIFY_NOTHING:
         return [NOT_PLAYED] * len(chains)
     known = scene.scene if isinstance(scene, Sampler) else scene
-    armatures = groupby(chains, key=lambda chain: chain.solved.rig.armature)
-    each = [(its := list(group), quarters_to_play(known, its, plan)) for _, group in armatures]
+    each = quarters or all_quarters(known, chains, plan)
     if len(each) == 1:
         return (yield from _play_back(scene, chains, plan, each[0][1], placed))
-    calm = [chain for its, quarters in each if not len(quarters) for chain in its]
+    calm = [chain for its, restless in each if not len(restless) for chain in its]
     shown = (yield from _by_arithmetic(scene, calm, plan, np.empty(0), placed)) if calm else None
     told = dict(zip(calm, shown, strict=True)) if shown else {}
-    for its, quarters in each:
+    for its, restless in each:
         if its[0] not in told:
-            told |= zip(its, (yield from _play_back(known, its, plan, quarters, placed)), strict=True)
+            told |= zip(its, (yield from _play_back(known, its, plan, restless, placed)), strict=True)
     return [told[chain] for chain in chains]
+
+
+def all_quarters(scene: bpy.types.Scene, chains: Sequence[KeyedChain], plan: KeyPlan) -> list[Quarters]:
+    """Return the chains of each armature with their quarters to play, as its keys are now."""
+    armatures = groupby(chains, key=lambda chain: chain.solved.rig.armature)
+    return [(its := list(group), quarters_to_play(scene, its, plan)) for _, group in armatures]
 
 
 def _play_back(
@@ -121,7 +132,8 @@ def _by_arithmetic(
         return None
     each = zip(chains, there.chains, strict=True)
     told = [played(chain, samples, there.times, plan.time_array) for chain, samples in each]
-    rows = there.looks([one.distance for one in told])
+    armatures = groupby(zip(chains, told, strict=True), key=lambda each: each[0].solved.rig.armature)
+    rows = there.looks([[one.distance for _, one in its] for _, its in armatures])
     times = np.concatenate((there.times[rows], quarters)).tolist()
     rigs = [chain.solved.rig for chain in chains]
     looks = yield from sample_steps(scene, rigs, times, checked=False, way=STEP)

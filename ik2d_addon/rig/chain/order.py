@@ -42,18 +42,22 @@ def by_armature(chains: Iterable[RigChain]) -> dict[bpy.types.Object, list[RigCh
 
 
 def in_order(chains: Sequence[RigChain]) -> list[list[RigChain]]:
-    """Return chains in rounds: each depends only on chains of the rounds before.
+    """Return chains in rounds: each depends only on chains of its armature in the rounds before.
 
     Raises IK2DError for chains that share a bone, for one that moves its own target, and for a
     circle of chains.
     """
+    rounds: list[list[RigChain]] = []
     for its in by_armature(chains).values():
         refuse_shared(its)
-    movers = Movers()
-    for chain in chains:
-        refuse_moved_target(chain, movers)
-    rounds, circle = in_rounds(chains, movers)
-    _refuse_circle(noted("chains"), [chain.name for chain in circle])
+        movers = Movers()
+        for chain in its:
+            refuse_moved_target(chain, movers)
+        of_one, circle = in_rounds(its, movers)
+        _refuse_circle(noted("chains"), [chain.name for chain in circle])
+        rounds += [[] for _ in of_one[len(rounds) :]]
+        for ready, more in zip(rounds, of_one, strict=False):
+            ready += more
     return rounds
 
 

@@ -52,9 +52,7 @@ def record_by_curves(
     Without the surfaces of grounds.
     """
     armature, names = chains[0].armature, needed_bones(chains)
-    if settings_animated(armature) or any(chain.settings.native is not None for chain in chains):
-        return None
-    if is_hindered(chains, targets):
+    if are_set_anew(chains) or is_hindered(chains, targets):
         return None
     shown = evaluated_times(scene, times)
     placements = yield from placed(armature, names, targets, shown)
@@ -74,6 +72,11 @@ def record_by_curves(
     world = np.broadcast_to(placements.world.astype("f4").astype(np.float64), (frames, 4, 4))
     numbers = {name: row for row, name in enumerate(names)}
     return Record(world, places, axes, numbers, poses, bases, settings_of(chains, frames), [])
+
+
+def are_set_anew(chains: Sequence[RigChain]) -> bool:
+    """Return whether keys, drivers or native controls may set chains of one armature on each frame."""
+    return settings_animated(chains[0].armature) or any(chain.settings.native is not None for chain in chains)
 
 
 def is_hindered(chains: Sequence[RigChain], targets: Sequence[Target]) -> bool:

@@ -24,6 +24,7 @@ from .probes import is_shown, may_be_hidden, probes_on, view_layer_of
 from .record import (
     Record,
     Target,
+    are_set_anew,
     difference_of,
     is_hindered,
     record_by_curves,
@@ -63,9 +64,9 @@ class Sampling:
 
 
 def is_by_curves(chains: Sequence[RigChain]) -> bool:
-    """Return whether F-Curves alone place chains of one armature and their targets, in any scene."""
+    """Return whether F-Curves alone place chains of one armature and their targets, and nothing sets them."""
     (rig,) = _rigs(chains)
-    return not _doubt([rig]) and not is_hindered(*rig)
+    return not (are_set_anew(chains) or _doubt([rig]) or is_hindered(*rig))
 
 
 def sample_now(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> Sampling:
@@ -147,13 +148,10 @@ def _rigs(chains: Sequence[RigChain], targets: Sequence[Target] | None = None) -
 
 
 def _forced(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> list[Target]:
-    """Return the armatures that need a probe: Blender evaluates hidden objects only for visible ones."""
+    """Return the tips of hidden armatures, which Blender evaluates only where a probe needs them."""
     layer = view_layer_of(scene)
-    return [
-        (armature, its[0].bones[-1])
-        for armature, its in by_armature(chains).items()
-        if may_be_hidden(armature, layer)
-    ]
+    hidden = [armature for armature in by_armature(chains) if may_be_hidden(armature, layer)]
+    return [(chain.armature, chain.bones[-1]) for chain in chains if chain.armature in hidden]
 
 
 def _sampling(
