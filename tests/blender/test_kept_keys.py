@@ -13,7 +13,7 @@ from walkers import walker
 from ik2d_addon.bake import BakeOptions, bake, clear
 from ik2d_addon.chains import plant_feet, snap_fk, target_to_tip, unplant_feet
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.animation.kept import keeping
+from ik2d_addon.rig.animation import replacing
 from ik2d_addon.rig.animation.kept.giving_back import give_back
 from ik2d_addon.rig.animation.kept.marks import SNAP
 from ik2d_addon.rig.animation.kept.record import is_kept_action
@@ -180,15 +180,15 @@ def test_ten_rounds_leave_nothing_over():
 
 def test_a_bake_that_fails_half_way_changes_nothing(monkeypatch):
     armature = hand_keyed_leg()
-    before, calls, replace = every_bit_of_animation(armature), [], keeping.replace_keys
+    before, calls, change = every_bit_of_animation(armature), [], replacing.change_in_place
 
     def fails(*arguments):
         calls.append(1)
         if len(calls) == 4:
             raise RuntimeError("half-way")
-        return replace(*arguments)
+        return change(*arguments)
 
-    monkeypatch.setattr(keeping, "replace_keys", fails)
+    monkeypatch.setattr(replacing, "change_in_place", fails)
     with pytest.raises(RuntimeError, match="half-way"):
         bake(armature, frame_start=5, frame_end=30)
     assert every_bit_of_animation(armature) == before and not kept_actions()

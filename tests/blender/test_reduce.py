@@ -26,8 +26,8 @@ from ik2d_addon.bake import BakeOptions, BakeReport, bake, bake_steps
 from ik2d_addon.bake.keys import cubics
 from ik2d_addon.cli.program import run
 from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.animation import key_columns
 from ik2d_addon.rig.animation.bone_channels import matrices
-from ik2d_addon.rig.animation.kept import keeping
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.checks.bones import chain_bones
 
@@ -497,7 +497,7 @@ def test_a_bake_that_fails_puts_modes_and_values_back(monkeypatch):
         if len(calls) == 2:
             raise RuntimeError("no more")
 
-    monkeypatch.setattr(keeping, "replace_keys", fails_the_second_time)
+    monkeypatch.setattr(key_columns, "_write", fails_the_second_time)
     with pytest.raises(RuntimeError, match="no more"):
         bake(armature, frame_start=1, frame_end=40, options=BakeOptions(single_axis=True))
     assert calls[-1] == 'XYZ'

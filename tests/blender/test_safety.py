@@ -25,7 +25,7 @@ from snapshots import everything
 from ik2d_addon.bake import BakeOptions, bake, bake_steps, solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation import actions as made
-from ik2d_addon.rig.animation import keys, replacing, versions
+from ik2d_addon.rig.animation import key_columns, versions
 from ik2d_addon.rig.animation.kept import keeping
 from ik2d_addon.rig.animation.kept.record import is_kept_action
 from ik2d_addon.rig.scene import own_scene
@@ -286,20 +286,20 @@ def test_a_target_that_fails_at_a_late_frame(tmp_path):
 def test_a_write_that_fails_midway_is_put_back(situation, call, error, monkeypatch, tmp_path):
     armature = start(situation)
     before = everything()
-    real, calls = replacing.replace_keys, []
+    real, calls = key_columns._write, []
 
     def failing(*arguments):
-        calls.append(arguments)
+        calls.append(1)
         real(*arguments)
         if len(calls) == call + preview:
+            patch.undo()
             raise error("as the test wants")
 
     # What is written first, into copies, is for chains that hang on others; fail in both.
     for preview in (0, 8) if situation is with_a_chain_on_a_chain else (0,):
         calls.clear()
         with monkeypatch.context() as patch:
-            for module in (keys, keeping):
-                patch.setattr(module, "replace_keys", failing)
+            patch.setattr(key_columns, "_write", failing)
             with pytest.raises(error, match="as the test wants"):
                 bake(armature, frame_start=1, frame_end=LAST)
         assert everything() == before, preview

@@ -79,19 +79,17 @@ def fcurves(
     or the holder. Grouped when all are there, which is faster, and afterwards, since the argument for it
     has another name in each version.
     """
-    missing = [
-        channel
-        for channel in dict.fromkeys(wanted)
-        if known.fcurves.find(channel[0], index=channel[1]) is None
-    ]
+    there = [known.fcurves.find(path, index=index) for path, index, _ in wanted]
+    missing = dict.fromkeys(channel for channel, curve in zip(wanted, there, strict=True) if curve is None)
     place, names = versions.place_of(holder), dict.fromkeys(group for _, _, group in missing)
     groups = {name: _group(holder, known, place, name, undo) for name in names}
     undo.callback(unless_gone, _remove_curves, place, [(path, index) for path, index, _ in missing])
-    new = {(path, index): holder.fcurves.new(path, index=index) for path, index, _ in missing}
-    for path, index, group in missing:
-        new[path, index].group = groups[group]
-        new[path, index].auto_smoothing = 'NONE'  # handles follow from the keys beside them alone
-    return [new.get((path, index)) or known.fcurves.find(path, index=index) for path, index, _ in wanted]
+    new = {channel: holder.fcurves.new(channel[0], index=channel[1]) for channel in missing}
+    for (_, _, group), curve in new.items():
+        curve.group = groups[group]
+        curve.auto_smoothing = 'NONE'  # handles follow from the keys beside them alone
+    each = zip(wanted, there, strict=True)
+    return [new[channel] if curve is None else curve for channel, curve in each]
 
 
 def _group(

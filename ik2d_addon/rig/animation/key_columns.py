@@ -119,33 +119,55 @@ def are_shaped(columns: Columns) -> NDArray[np.bool_]:
 
     Aligned ones too: Blender aligns them anew, which moves them by their last bits.
     """
-    types = np.column_stack((columns["handle_left_type"], columns["handle_right_type"]))
-    return np.isin(types, (FREE, ALIGNED))
+    return _is_shaped(np.hstack([columns[f"{side}_type"] for side in _SIDES]))
 
 
-def add(curve: bpy.types.FCurve, columns: Columns) -> Placed | None:
-    """Give an F-Curve these sorted keys instead of its own: the columns that are not as of a new key.
+def _is_shaped(types: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return a mask of the types of handles that are not automatic."""
+    mask: NDArray[np.bool_] = (types == FREE) | (types == ALIGNED)
+    return mask
 
-    Returns the places of keys and handles, where they had to be read.
+
+def add(curves: Sequence[bpy.types.FCurve], keys: Sequence[Columns]) -> list[Placed | None]:
+    """Give F-Curves sorted new keys, as many on each, instead of their own.
+
+    Returns for each the places of keys and handles, where they had to be read.
     """
+    for curve, columns in zip(curves, keys, strict=True):
+        _write(curve, columns)
+    placed: list[Placed | None] = [None] * len(curves)
+    # Blender may align a free handle with an automatic one; and of keys in one place it keeps one.
+    shaped = [
+        row
+        for row, columns in enumerate(keys)
+        if "handle_left_type" in columns and len(curves[row].keyframe_points) == len(columns["co"])
+    ]
+    if shaped:
+        types = np.array([[keys[row][f"{side}_type"] for row in shaped] for side in _SIDES])
+        given = np.array([[keys[row][side] for row in shaped] for side in _SIDES])
+        handles = np.empty_like(given)
+        left, right = flat = handles.reshape(*given.shape[:2], -1)
+        for place, row in enumerate(shaped):
+            points = curves[row].keyframe_points
+            points.foreach_get(_SIDES[0], left[place])
+            points.foreach_get(_SIDES[1], right[place])
+        np.copyto(handles, given, where=_is_shaped(types))
+        for place, row in enumerate(shaped):
+            points = curves[row].keyframe_points
+            points.foreach_set(_SIDES[0], left[place])
+            points.foreach_set(_SIDES[1], right[place])
+            placed[row] = keys[row]["co"], handles[0, place], handles[1, place]
+    return placed
+
+
+def _write(curve: bpy.types.FCurve, columns: Columns) -> None:
+    """Give an F-Curve these keys instead of its own: the columns that are not as of a new key."""
     points = curve.keyframe_points
     points.clear()
     points.add(len(columns["co"]))
     for name, values in columns.items():
-        points.foreach_set(name, values.ravel())
+        points.foreach_set(name, values.ravel() if values.shape[1] > 1 else values[:, 0])
     curve.update()
-    types = [columns.get(f"{side}_type") for side in _SIDES]
-    free = [AUTO_CLAMPED == FREE if of_side is None else of_side == FREE for of_side in types]
-    # Blender may align a free handle with an automatic one; and of keys in one place it keeps one.
-    if not np.any(free[0] != free[1]) or len(points) != len(columns["co"]):
-        return None
-    placed = np.empty((2, *columns["co"].shape), "f4")
-    for handles, side, of_side, its_free in zip(placed, _SIDES, types, free, strict=True):
-        points.foreach_get(side, handles.ravel())
-        if of_side is not None:
-            np.copyto(handles, columns[side], where=its_free | (of_side == ALIGNED))
-            points.foreach_set(side, handles.ravel())
-    return columns["co"], placed[0], placed[1]
 
 
 def fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | bool = False) -> None:
@@ -159,7 +181,10 @@ def fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | b
     fresh = {name for name, value in _ADDED.items() if (columns[name] == value).all()}
     if fresh >= {"handle_left_type", "handle_right_type"} and len(columns["co"]) > 1:
         fresh |= {"handle_left", "handle_right"}  # update() places automatic handles
-    add(curve, {name: values for name, values in columns.items() if name not in fresh})
+    _write(curve, {name: values for name, values in columns.items() if name not in fresh})
+    free = [columns[f"{side}_type"] == FREE for side in _SIDES]
+    if (free[0] != free[1]).any() and len(curve.keyframe_points) == len(columns["co"]):
+        exact = exact | are_shaped(columns)  # as in `add`
     if exact is not False:
         _set_exactly(curve, columns, list(np.broadcast_to(exact, (len(columns["co"]), 2)).T))
 

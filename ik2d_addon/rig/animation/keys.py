@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """F-Curves: replace the keys of a range, in bulk."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import groupby
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -70,37 +72,49 @@ def _write(
     }
     for rotation in rotations:
         set_mode(armature, rotation)
-    keyed: list[tuple[BoneRotation, int]] = []
-    resting: list[tuple[BoneRotation, int]] = []
-    wanted = []
+    keyed: list[_Channel] = []
+    resting: list[_Channel] = []
     for rotation in rotations:
-        path = path_of(armature, rotation)
+        path, kind = path_of(armature, rotation), _kind_of(rotation)
         for index in rotation.unlocked(armature):
-            if rotation.keys(index):
-                keyed.append((rotation, index))
-                wanted.append((path, index, rotation.bone))
-            else:
-                resting.append((rotation, index))
-    curves = made.fcurves(holder, wanted, undo, known)
-    if keeping is None:
-        for curve, new in zip(curves, _keys_of(armature, keyed, times), strict=True):
-            replace_keys(curve, new, place, undo)
-        for rotation, index in resting:
-            for curve, new in _resting(armature, known, rotation, index, times):
-                replace_keys(curve, new, place, undo)
-        return
+            (keyed if rotation.keys(index) else resting).append(_Channel(kind, rotation, path, index))
+    wanted = [(channel.path, channel.index, channel.rotation.bone) for channel in keyed]
+    curves = iter(made.fcurves(holder, wanted, undo, known))
     numbers: dict[str, int] = {}
-    for curve, new, (rotation, _) in zip(curves, _keys_of(armature, keyed, times), keyed, strict=True):
-        numbers.setdefault(rotation.bone, keeping.replace(curve, new))
-    for rotation, index in resting:
-        if rotation.bone in numbers and rotation.bone not in poses:
-            keeping.keep_value(path_of(armature, rotation), index, numbers[rotation.bone])
-        for curve, new in _resting(armature, known, rotation, index, times):
-            keeping.replace(curve, new)
+    for channels, new in _keys_of(armature, keyed, times):
+        some = list(islice(curves, len(channels)))
+        if keeping is None:
+            replace_keys(some, new, place, undo)
+            continue
+        for channel, number in zip(channels, keeping.replace(some, new), strict=True):
+            numbers.setdefault(channel.rotation.bone, number)
+    for channel in resting:
+        bone = channel.rotation.bone
+        if keeping is not None and bone in numbers and bone not in poses:
+            keeping.keep_value(channel.path, channel.index, numbers[bone])
+        curve = known.fcurves.find(channel.path, index=channel.index)
+        if curve is None:
+            getattr(armature.pose.bones[bone], channel.rotation.property)[channel.index] = 0.0
+            continue
+        ends = np.unique(_times_of(armature, channel.rotation, times)[[0, -1]])
+        new = new_keys(ends, np.zeros((len(ends), 1)))
+        if keeping is None:
+            replace_keys([curve], new, place, undo)
+        else:
+            keeping.replace([curve], new)
     for bone, pose in poses.items():
-        if bone in numbers:
+        if keeping is not None and bone in numbers:
             posed = armature.pose.bones[bone]
             keeping.keep_mode(posed.path_from_id(), numbers[bone], pose, posed.rotation_mode)
+
+
+class _Channel(NamedTuple):
+    """A channel that is written: its rotation, path and index."""
+
+    kind: tuple[int, bool, bool, int]
+    rotation: BoneRotation
+    path: str
+    index: int
 
 
 def _times_of(armature: bpy.types.Object, rotation: BoneRotation, times: Singles) -> Singles:
@@ -109,43 +123,30 @@ def _times_of(armature: bpy.types.Object, rotation: BoneRotation, times: Singles
 
 
 def _keys_of(
-    armature: bpy.types.Object, channels: Iterable[tuple[BoneRotation, int]], times: Singles
-) -> Iterator[Columns]:
-    """Yield the keys of channels, each a rotation and an index; made many at a time where they are alike."""
-    for _, group in groupby(channels, lambda channel: _kind_of(channel[0])):
+    armature: bpy.types.Object, channels: Sequence[_Channel], times: Singles
+) -> Iterator[tuple[list[_Channel], list[Columns]]]:
+    """Yield channels that are alike, many at a time, with the keys of each."""
+    for _, group in groupby(channels, itemgetter(0)):
         alike = list(group)
-        first = alike[0][0]
+        first = alike[0].rotation
         its_times = _times_of(armature, first, times)
         most = max(1, _PART // len(its_times))
         for start in range(0, len(alike), most):
             some = alike[start : start + most]
-            values = np.stack([rotation.values[:, index] for rotation, index in some], axis=1)
-            handles = None
-            if first.handles is not None:
-                given = [
-                    rotation.handles[:, :, index] for rotation, index in some if rotation.handles is not None
-                ]
-                handles = np.stack(given, axis=2)
+            values = np.stack([rotation.values[:, index] for _, rotation, _, index in some], axis=1)
+            given = [
+                rotation.handles[:, :, index]
+                for _, rotation, _, index in some
+                if rotation.handles is not None
+            ]
+            handles = np.stack(given, axis=2) if given else None
             kind = GENERATED if first.generated else BY_HAND
-            yield from new_keys(its_times, values, handles, kind, held=first.held)
+            yield some, new_keys(its_times, values, handles, kind, held=first.held)
 
 
 def _kind_of(rotation: BoneRotation) -> tuple[int, bool, bool, int]:
     """Return a key that is the same for rotations whose keys can be made as one array."""
     return id(rotation.frames), rotation.handles is None, rotation.generated, id(rotation.held)
-
-
-def _resting(
-    armature: bpy.types.Object, known: KnownChannels, rotation: BoneRotation, index: int, times: Singles
-) -> Iterator[tuple[bpy.types.FCurve, Columns]]:
-    """Set a channel to 0 where it has no curve; else yield the curve, with two keys that do it."""
-    curve = known.fcurves.find(path_of(armature, rotation), index=index)
-    if curve is None:
-        getattr(armature.pose.bones[rotation.bone], rotation.property)[index] = 0.0
-        return
-    ends = np.unique(_times_of(armature, rotation, times)[[0, -1]])
-    (new,) = new_keys(ends, np.zeros((len(ends), 1)))
-    yield curve, new
 
 
 @contextmanager

@@ -28,33 +28,55 @@ CurvePlace = tuple[versions.Place, str, int]
 
 
 def replace_keys(
-    curve: bpy.types.FCurve,
-    new: Columns,
+    curves: Sequence[bpy.types.FCurve],
+    keys: Sequence[Columns],
     place: versions.Place,
     undo: ExitStack,
-    known: Columns | None = None,
-) -> Placed | None:
-    """Put new keys on an F-Curve of a place; its keys before the first and after the last of them stay.
+    known: Sequence[Columns | None] = (),
+) -> list[Placed | None]:
+    """Put new keys, as many on each, on F-Curves of a place; keys before the first and after the last stay.
 
-    Closing `undo` gives it back the keys that it has now. known: columns of these that were read already.
+    Closing `undo` gives them back the keys that they have now. known: columns of these that were read already.
     Returns where the keys are, as `add` does.
     """
+    placed: list[Placed | None] = [None] * len(curves)
+    empty, rows = [], []
+    for row, (curve, new) in enumerate(zip(curves, keys, strict=True)):
+        if not len(curve.keyframe_points):
+            empty.append((curve.data_path, curve.array_index))
+        elif _merged(curve, new, place, undo, known[row] if known else None):
+            continue
+        rows.append(row)
+    undo.callback(actions.unless_gone, _empty_again, place, empty)
+    added = add([curves[row] for row in rows], [keys[row] for row in rows])
+    for row, there in zip(rows, added, strict=True):
+        placed[row] = there
+    return placed
+
+
+def _merged(
+    curve: bpy.types.FCurve, new: Columns, place: versions.Place, undo: ExitStack, known: Columns | None
+) -> bool:
+    """Put new keys among others of an F-Curve; return False, with nothing done, where all of these go."""
     channel, times = (place, curve.data_path, curve.array_index), new["co"][:, 0]
     if change_in_place(curve, new, channel, undo):
-        return None
-    old = columns_of(curve, known) if len(curve.keyframe_points) else {}
+        return True
+    old = columns_of(curve, known)
     undo.callback(actions.unless_gone, put_keys_back, *channel, old)
-    if not old:
-        return add(curve, new)
     x = old["co"][:, 0]
     kept = (x < times[0] - SAME_FRAME) | (x > times[-1] + SAME_FRAME)
     if not kept.any():
-        return add(curve, new)
+        return False
     order = np.argsort(np.concatenate((x[kept], times)), kind="stable")
     whole = with_all_fields(new)
     columns = {name: np.concatenate((old[name][kept], whole[name]))[order] for name in old}
     fill(curve, columns, are_shaped(columns))
-    return None
+    return True
+
+
+def _empty_again(place: versions.Place, channels: Sequence[tuple[str, int]]) -> None:
+    for path, index in channels:
+        put_keys_back(place, path, index, {})
 
 
 def put_keys_back(place: versions.Place, path: str, index: int, columns: Columns) -> None:

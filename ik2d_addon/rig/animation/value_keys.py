@@ -142,7 +142,8 @@ def values_keyed(scene: bpy.types.Scene, channels: Sequence[ValueKeys], purpose:
             place = versions.place_of(actions.channels(keyed_value.owner, undo))
             if place not in keepings:
                 keepings[place] = Keeping(keyed_value.owner, place, purpose, undo)
-            keepings[place].replace(*_new_keys(scene, keyed_value, undo))
+            curve, new = _new_keys(scene, keyed_value, undo)
+            keepings[place].replace([curve], [new])
         yield Replaced.joined([keeping.replaced for keeping in keepings.values()])
         undo.pop_all()
 
@@ -154,7 +155,7 @@ def values_previewed(scene: bpy.types.Scene, channels: Sequence[ValueKeys]) -> I
         _remember_values(channels, undo)
         for keyed in channels:
             curve, new = _new_keys(scene, keyed, undo)
-            replace_keys(curve, new, versions.place_of(actions.channels(keyed.owner, undo)), undo)
+            replace_keys([curve], [new], versions.place_of(actions.channels(keyed.owner, undo)), undo)
         yield
 
 

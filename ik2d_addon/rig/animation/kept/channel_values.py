@@ -31,6 +31,12 @@ def default_of(owner: bpy.types.ID, path: str, index: int) -> float | None:
     return float(rule.default_array[index]) if rule.is_array else float(rule.default)
 
 
+def is_at_default(owner: bpy.types.ID, path: str) -> bool:
+    """Return whether all numbers of an array property are its defaults."""
+    rule = _rule(owner, path)
+    return getattr(rule, "is_array", False) and tuple(owner.path_resolve(path)) == tuple(rule.default_array)
+
+
 def set_number(owner: bpy.types.ID, path: str, index: int, number: float) -> None:
     """Set a channel to a number, where it still is and can take it."""
     head, _, name = path.rpartition(".")

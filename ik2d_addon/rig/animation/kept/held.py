@@ -87,7 +87,7 @@ def hold(curve_held: HeldCurve, purpose: int, *, pinned: bool = False) -> None:
         number = keep_rows(curve_held.place[0], curve, picked(old, olds[changed]), purpose)
         kept = rows[changed]
         new["type"][kept] = BY_HAND
-        for name, values in marked(picked(new, kept), number).items():
+        for name, values in marked([picked(new, kept)], [number])[0].items():
             new[name][kept] = values
     fill(curve, new, exact)
 

@@ -2,7 +2,7 @@
 """Keep the keys, the values and the rotation modes that new keys replace, and mark the new keys."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from ..bone_channels import ROTATIONS
 from ..fcurves import column, row_from
 from ..key_columns import Columns, Placed, are_shaped, columns_of
 from ..replacing import SAME_FRAME, replace_keys
-from .channel_values import default_of, number_in
+from .channel_values import default_of, is_at_default, number_in
 from .marks import FIELDS, IN_PLANTING, PLANTED, PURPOSES, Marks, marked, purpose_of
 from .record import KEPT, MODE, VALUE, WHOLE, KeptMotion, StoredValue
 
@@ -66,34 +66,44 @@ class Keeping:
         self._record = KeptMotion(place)
         self._keys, self._bones, self._dropped = 0, dict[str, None](), list[str]()
         # Where the new keys are, by path and index, as far as that was read.
-        self.placed: dict[tuple[str, int], Placed] = {}
+        self.placed: dict[tuple[str, int], Placed | None] = {}
 
     @property
     def replaced(self) -> Replaced:
         """The keys made by hand that were replaced so far."""
         return Replaced(self._keys, tuple(self._bones), tuple(self._dropped))
 
-    def replace(self, curve: bpy.types.FCurve, new: Columns) -> int:
-        """Put new keys on an F-Curve in place of those from the first to the last; return its number."""
-        number, placed = self._replace(curve, new)
-        channel = curve.data_path, curve.array_index
-        self.placed.pop(channel, None)
-        if placed is not None:
-            self.placed[channel] = placed
-        return number
+    def replace(self, curves: Sequence[bpy.types.FCurve], keys: Sequence[Columns]) -> list[int]:
+        """Put new keys, as many on each, on F-Curves in place of those from the first to the last.
 
-    def _replace(self, curve: bpy.types.FCurve, new: Columns) -> tuple[int, Placed | None]:
-        times = new["co"][:, 0]
+        Returns the curves' numbers.
+        """
+        empty = dict.fromkeys(curve.data_path for curve in curves if not len(curve.keyframe_points))
+        changed = {path for path in empty if not is_at_default(self.owner, path)}
+        each = zip(curves, keys, strict=True)
+        kept = [self._kept(curve, new["co"][:, 0], curve.data_path in changed) for curve, new in each]
+        new_keys = marked(keys, [numbers for _, numbers, _ in kept])
+        placed = replace_keys(curves, new_keys, self._place, self._undo, [looks for *_, looks in kept])
+        for curve, there in zip(curves, placed, strict=True):
+            self.placed[curve.data_path, curve.array_index] = there
+        return [number for number, *_ in kept]
+
+    def _kept(
+        self, curve: bpy.types.FCurve, times: NDArray[np.float32], is_changed: bool
+    ) -> tuple[int, NDArray[np.intp] | int, Columns | None]:
+        """Keep what new keys at some times replace; return the curve's number, the keys', and what was read.
+
+        is_changed: whether a curve without keys has a value to keep.
+        """
         if not len(curve.keyframe_points):
             number = self._number(curve, None, self.purpose)
-            if self._record.curve(KEPT, number, curve.array_index) is None:
+            if is_changed and self._record.curve(KEPT, number, curve.array_index) is None:
                 self.keep_value(curve.data_path, curve.array_index, number)
-            return number, replace_keys(curve, marked(new, number), self._place, self._undo)
+            return number, number, None
         looks = {name: column(curve, name) for name in FIELDS}
         marks, at = Marks.of(looks), looks["co"][:, 0]
         if marks.single is not None and purpose_of(marks.single) == self.purpose:  # there is nothing to keep
-            number = marks.single
-            return number, replace_keys(curve, marked(new, number), self._place, self._undo, looks)
+            return marks.single, marks.single, looks
         within = (at >= times[0] - SAME_FRAME) & (at <= times[-1] + SAME_FRAME)
         numbers = self._numbers(curve, marks, at, times)
         kept = within & ~marks.of_purposes((self.purpose, IN_PLANTING.get(self.purpose, self.purpose)))
@@ -103,7 +113,7 @@ class Keeping:
                 self._keep_whole(curve, looks, int(numbers[0]))
             rows = np.searchsorted(times, at).clip(max=len(times) - 1)
             self._keep_rows(curve, looks, marks, kept, numbers[rows])
-        return int(numbers[0]), replace_keys(curve, marked(new, numbers), self._place, self._undo, looks)
+        return int(numbers[0]), numbers, looks
 
     def number_of(self, curve: bpy.types.FCurve) -> int:
         """Return the number of an F-Curve's new keys."""

@@ -6,7 +6,7 @@ the key: amplitude (here the key's code), period (its value) and back (its time)
 anew or pasted elsewhere no longer equals its mark: it is the person's.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -93,16 +93,18 @@ class Marks:
         return [int(number) for number in np.unique(numbers) if number != OLD]
 
 
-def marked(new: Columns, numbers: NDArray[np.intp] | int) -> Columns:
-    """Return new keys (m) with their marks. numbers: (m,) or one for all."""
-    places, types = new["co"], new["type"]
-    codes = 2 * np.broadcast_to(numbers, len(places)) + 1 + (types[:, 0] == GENERATED)
-    return {
-        **new,
-        "amplitude": codes.astype("f4")[:, None],
-        "period": np.ascontiguousarray(places[:, 1:]),
-        "back": np.ascontiguousarray(places[:, :1]),
-    }
+def marked(keys: Sequence[Columns], numbers: Sequence[NDArray[np.intp] | int]) -> list[Columns]:
+    """Return new keys of channels, as many (m) of each, with their marks. numbers: of each (m,), or one."""
+    places, types = (np.array([new[name] for new in keys]) for name in ("co", "type"))
+    codes = np.empty(types.shape, np.intp)
+    for row, number in enumerate(numbers):
+        codes[row, :, 0] = number
+    amplitude = (2 * codes + 1 + (types == GENERATED)).astype("f4")
+    back, period = np.ascontiguousarray(np.moveaxis(places, 2, 0))[..., None]
+    return [
+        {**new, "amplitude": amplitude[row], "period": period[row], "back": back[row]}
+        for row, new in enumerate(keys)
+    ]
 
 
 def generated(curve: bpy.types.FCurve) -> Mask:

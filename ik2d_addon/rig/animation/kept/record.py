@@ -59,6 +59,7 @@ class KeptMotion:
         self._curves: dict[tuple[str, int, int], bpy.types.FCurve] = {}
         self._by_origin: dict[tuple[str, int, int], int] = {}
         self._values: dict[str, StoredValue] = {}
+        self._is_counting = False  # whether closing undo gives the count back already
         self._read(_kept_action(place))
 
     def _read(self, action: bpy.types.Action | None) -> None:
@@ -118,8 +119,10 @@ class KeptMotion:
     def new_number(self, purpose: int, undo: ExitStack) -> int:
         """Return a number that no curve of this action has had: marks outlive kept curves."""
         settings = self.place[0].ik2d
-        count = max(int(settings.count), 0)
-        undo.callback(unless_gone, setattr, settings, "count", count)
+        count = max(settings.count, 0)
+        if not self._is_counting:
+            undo.callback(unless_gone, setattr, settings, "count", count)
+            self._is_counting = True
         settings.count = count + 1
         return number_for(count, purpose)
 

@@ -157,7 +157,7 @@ def test_channels_between_frames_are_blenders_beside_free_handles_too(seed):
     for gap in np.flatnonzero(rng.random(8) < 0.5):
         shaped[1, gap], shaped[0, gap + 1] = values[gap : gap + 2] + rng.uniform(-1.0, 1.0, (2, 1))
     (columns,) = key_columns.new_keys(np.arange(9, dtype="f4"), values, shaped)
-    key_columns.add(curve, columns)
+    key_columns.add([curve], [columns])
     rotation = BoneRotation("", "location", values, handles=shaped)
     for part in (0.25, 0.5, 0.75):
         expected = [curve.evaluate(frame + part) for frame in range(8)]

@@ -41,7 +41,7 @@ def test_a_column_that_is_left_out_is_as_of_a_key_that_blender_adds():
     key_euler(armature)
     curve = curve_of(armature)
     (new,) = new_keys(TIMES, VALUES[:, :1])
-    add(curve, new)
+    add([curve], [new])
     found, whole = columns_of(curve), with_all_fields(new)
     assert set(found) == set(whole) == set(KEY_FIELDS)
     for name in set(KEY_FIELDS) - {"handle_left", "handle_right"}:
@@ -107,13 +107,13 @@ def test_free_handles_beside_automatic_ones_are_as_given(count, shaped):
     handles = np.full((2, count, 1), np.nan)
     handles[1, rows], handles[0, rows + 1] = values[rows] + 0.7, values[rows + 1] - 0.9
     (new,) = new_keys(times, values, handles)
-    add(curve, new)
+    add([curve], [new])
     found = columns_of(curve)
     for side in ("handle_left", "handle_right"):
         free = new[f"{side}_type"][:, 0] == FREE
         assert free.sum() == len(rows) and (found[side][free] == new[side][free]).all()
     plain = new_keys(times, values)[0]
-    add(curve, plain)
+    add([curve], [plain])
     alone = np.setdiff1d(np.arange(1, count - 1), [*rows, *(rows + 1)])
     assert len(alone) and (columns_of(curve)["handle_left"][alone] == found["handle_left"][alone]).all()
 

@@ -280,7 +280,7 @@ def test_in_strips_that_run_backwards_keys_and_handles_run_the_other_way():
         times = np.array(FRAMES, "f4")[::turn]
         (new,) = new_keys(times, VALUES[::turn, :1], handles[::turn, ::turn, :1])
         with ExitStack() as undo:
-            replace_keys(curve_of(ob), new, place_of(existing_channels(ob)), undo)
+            replace_keys([curve_of(ob)], [new], place_of(existing_channels(ob)), undo)
             undo.pop_all()
     assert every_bit_of(curve_of(other)) == every_bit_of(curve_of(armature))
 

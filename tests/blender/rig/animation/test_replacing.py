@@ -58,7 +58,7 @@ def test_keys_changed_in_place_are_those_of_a_curve_that_is_written_as_a_whole(h
         given = None if handles is None else handles[::turn, ::turn]
         (new,) = new_keys(FEW[::turn], (values_at(FEW) + 0.1)[::turn], given)
         with ExitStack() as undo:
-            replace_keys(curve, new, place_of(existing_channels(armature)), undo)
+            replace_keys([curve], [new], place_of(existing_channels(armature)), undo)
             undo.pop_all()
         found.append(every_bit_of(curve))
         monkeypatch.setattr(replacing, "change_in_place", lambda *arguments: False)
@@ -81,7 +81,7 @@ def test_a_few_keys_of_many_are_changed_without_the_others():
 def test_keys_that_are_there_already_are_left_as_they_are():
     armature, curve = long_curve()
     (new,) = new_keys(FEW, values_at(FEW))
-    new = marked(new, Marks.on(curve).numbers[49])
+    (new,) = marked([new], [Marks.on(curve).numbers[49]])
     curve.keyframe_points[100].co.y = 0.5  # without an update: the handles around it would move
     before = every_bit_of(curve)
     with ExitStack() as undo:
@@ -180,7 +180,7 @@ def test_free_handles_next_to_automatic_ones_of_other_keys_stay_where_few_keys_a
     before = columns_of(curve)
     (new,) = new_keys(FEW, values_at(FEW) + 0.1)
     with ExitStack() as undo:
-        replace_keys(curve, new, place_of(existing_channels(armature)), undo)
+        replace_keys([curve], [new], place_of(existing_channels(armature)), undo)
         after = columns_of(curve)
         others = ~np.isin(before["co"][:, 0], FEW)
         assert np.array_equal(after["handle_right"][others], before["handle_right"][others])

@@ -38,7 +38,7 @@ def replace(armature, curve, times, purpose, undo):
     times = np.asarray(times, "f4")
     keeping = Keeping(armature, place_of(existing_channels(armature)), purpose, undo)
     (new,) = new_keys(times, 0.01 * times[:, None].astype("f8"))
-    keeping.replace(curve, new)
+    keeping.replace([curve], [new])
     return keeping
 
 

@@ -29,7 +29,7 @@ def marked_curve(number, kind=GENERATED):
     (new,) = new_keys(TIMES, 0.1 * TIMES[:, None], kind=kind)
     from ik2d_addon.rig.animation.replacing import with_all_fields
 
-    fill(curve, marked(with_all_fields(new), number))
+    fill(curve, *marked([with_all_fields(new)], [number]))
     return curve
 
 
