@@ -5,20 +5,22 @@ Where keys alone turn the bones, the tips follow from these and from what was sa
 is asked at a few of the times, and has to agree.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.inputs import Floats
 from ..core.solution import drained
 from ..rig.animation import versions
-from ..rig.animation.actions import KnownChannels
+from ..rig.animation.actions import KnownChannels, KnownCurves
 from ..rig.animation.bone_channels import BoneRotation
 from ..rig.animation.fcurves import Singles, column, row_from
 from ..rig.animation.key_columns import Placed
-from ..rig.animation.key_faults import path_of
 from ..rig.animation.times import evaluated_times
 from ..rig.chain.chain import RigChain
 from ..rig.chain.order import by_armature
@@ -26,17 +28,19 @@ from ..rig.chain.stretch import ALONG
 from ..rig.scene.by_curves import turned_by_more
 from ..rig.scene.rounding import rounding
 from ..rig.scene.samples import ChainSamples
-from .keys.cubics import PlayedChain, read_played, tips_of
+from .keys.cubics import read_played, tips_of
 from .keys.keying import KeyedChain, KeyPlan
 
 # Of each armature by path and index.
-AllPlaced = Mapping[bpy.types.Object, Mapping[tuple[str, int], Placed]]
+AllPlaced = Mapping[bpy.types.Object, Mapping[tuple[str, int], Placed | None]]
 # How many of the times Blender is asked at, besides the one of the largest miss.
 LOOKS = 5
 # The part of the reach by which Blender may differ, besides the rounding of 32-bit numbers.
 AGREE = 1e-6
 # Handles are so symmetric, in frames, that half of the time is half of the way from key to key.
 _SYMMETRIC = 1e-3
+# So many frames of chains are read as one array, which stays at hand for the processor.
+_PART = 1 << 13
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,77 +97,76 @@ def expected(
     """
     if not all(chain.samples is not None and chain.rotations for chain in chains):
         return None
-    known, times = {}, evaluated_times(scene, plan.times)
+    known = {}
     for armature in by_armature(chain.solved.rig for chain in chains):
         holder = versions.existing_channels(armature)
         assert holder is not None  # with new keys
-        known[armature] = KnownChannels(holder)
+        known[armature] = KnownChannels(holder).fcurves
+    times = evaluated_times(scene, plan.times)
     sampled, played_chains = [], []
-    for chain in chains:
-        armature = chain.solved.rig.armature
-        there = _as_played(armature, known[armature], chain, times, placed.get(armature, {}))
-        if there is None:
+    most = max(1, _PART // len(times))
+    for some in (chains[first : first + most] for first in range(0, len(chains), most)):
+        values = _played(some, known, times, placed)
+        if values is None:
             return None
-        sampled.append(there[0])
-        played_chains.append(there[1])
+        each: Iterator[NDArray[Any]] = iter(values)
+        for chain in some:
+            turning = [BoneRotation(one.bone, one.property, next(each), one.mode) for one in chain.rotations]
+            samples, linkage = chain.samples, chain.solved.linkage
+            assert samples is not None
+            if chain.scales:
+                samples, linkage = _scaled(chain, samples, islice(each, len(chain.scales))), None
+            sampled.append(samples)
+            played_chains.append(read_played(chain.solved.rig, samples, turning, np.empty(0), linkage))
     tips = drained(tips_of(played_chains))
     shown = [replace(samples, tips=its_tips) for samples, its_tips in zip(sampled, tips, strict=True)]
     return Expected(np.concatenate((plan.frame_array, plan.half_way)), shown)
 
 
-def _as_played(
-    armature: bpy.types.Object,
-    known: KnownChannels,
-    chain: KeyedChain,
-    times: Singles,
-    placed: Mapping[tuple[str, int], Placed],
-) -> tuple[ChainSamples, PlayedChain] | None:
-    """Return a chain's samples, and as its keys play it; None where these are not as a bake's are."""
-    rig, samples = chain.solved.rig, chain.samples
-    played = _played(armature, known, (*chain.rotations, *chain.scales), times, placed)
-    if samples is None or played is None:
-        return None
-    turning, scales = played[: len(chain.rotations)], played[len(chain.rotations) :]
-    if scales:
-        bases = samples.bases.copy()
-        for scale in scales:
-            along = bases[:, rig.bones.index(scale.bone), :3, ALONG]
-            along *= np.abs(scale.values[:, ALONG : ALONG + 1]) / np.linalg.norm(along, axis=1, keepdims=True)
-        samples = replace(samples, bases=bases)
-    return samples, read_played(rig, samples, turning, np.empty(0), None if scales else chain.solved.linkage)
+def _scaled(chain: KeyedChain, samples: ChainSamples, values: Iterable[NDArray[Any]]) -> ChainSamples:
+    """Return a chain's samples with the scales of bones as they play."""
+    bases = samples.bases.copy()
+    for scale, played in zip(chain.scales, values, strict=True):
+        along = bases[:, chain.solved.rig.bones.index(scale.bone), :3, ALONG]
+        along *= np.abs(played[:, ALONG : ALONG + 1]) / np.linalg.norm(along, axis=1, keepdims=True)
+    return replace(samples, bases=bases)
 
 
 def _played(
-    armature: bpy.types.Object,
-    known: KnownChannels,
-    channels: Sequence[BoneRotation],
+    chains: Sequence[KeyedChain],
+    known: Mapping[bpy.types.Object, KnownCurves],
     times: Singles,
-    placed: Mapping[tuple[str, int], Placed],
-) -> list[BoneRotation] | None:
-    """Return the values that Blender plays of bones' channels at times (m,), then half-way between these.
+    placed: AllPlaced,
+) -> list[Singles] | None:
+    """Return the values that Blender plays of chains' channels at times (m,), then half-way between these.
 
     None where the keys are at other times, or not as a bake leaves them.
     """
-    played, curves, filled, places = [], [], [], []
-    for channel in channels:
-        path, bone = path_of(armature, channel), armature.pose.bones[channel.bone]
+    channels = [
+        (chain.solved.rig.armature, channel)
+        for chain in chains
+        for channel in (*chain.rotations, *chain.scales)
+    ]
+    if any(channel.frames is not None for _, channel in channels):
+        return None
+    played: list[Singles] = []
+    found = []  # F-Curves, where their keys are, and the columns that they fill
+    for armature, channel in channels:
+        bone, curves, places = armature.pose.bones[channel.bone], known[armature], placed.get(armature, {})
+        path = bone.path_from_id(channel.property)
         values = np.empty((2 * len(times) - 1, channel.values.shape[1]), "f4")  # as Blender has them
         values[:] = getattr(bone, channel.property)
+        played.append(values)
         for index in channel.unlocked(armature):
-            curve = known.fcurves.find(path, index=index)
-            if curve is not None and not versions.plays(armature, curve):
+            curve = curves.get((path, index))
+            if curve is not None and versions.plays(armature, curve):
+                found.append((curve, places.get((path, index)), values[:, index]))
+            elif curve is not None or channel.keys(index):
                 return None
-            if curve is not None:
-                curves.append(curve)
-                places.append(placed.get((path, index)))
-                filled.append(values[:, index])
-            elif channel.keys(index):
-                return None
-        played.append(replace(channel, values=values))
-    there = _at_keys(curves, times, places)
-    if there is None or any(channel.frames is not None for channel in channels):
+    there = _at_keys([curve for curve, *_ in found], times, [places for _, places, _ in found])
+    if there is None:
         return None
-    for values, given in zip(filled, there, strict=True):
+    for (*_, values), given in zip(found, there, strict=True):
         values[:] = given
     return played
 

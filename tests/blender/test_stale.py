@@ -168,6 +168,12 @@ PROPERTIES = {
 }
 
 
+def forget_names():
+    """Have the names and defaults of settings looked up again."""
+    fingerprint.names_of.cache_clear()
+    staleness._in_order.cache_clear()
+
+
 @pytest.mark.parametrize("whose", LATER)
 @pytest.mark.parametrize("kind", PROPERTIES)
 def test_a_setting_of_a_later_version_counts_only_off_its_default(whose, kind):
@@ -178,7 +184,7 @@ def test_a_setting_of_a_later_version_counts_only_off_its_default(whose, kind):
         chain.bake_mark = staleness.bake_fingerprint(chain, staleness.AnimatedPaths.of(armature))
     group = LATER[whose](armature)
     type(group).came_later = made
-    fingerprint._names.cache_clear()
+    forget_names()
     try:
         armature.ik2d.chains[0].tolerance += 0.0  # so that it is looked at again
         assert bake_is_stale(armature, bpy.context.scene) == ""
@@ -188,7 +194,7 @@ def test_a_setting_of_a_later_version_counts_only_off_its_default(whose, kind):
         assert bake_is_stale(armature, bpy.context.scene) == (OPTIONS if whose == "rig" else "the settings")
     finally:
         del type(group).came_later
-        fingerprint._names.cache_clear()
+        forget_names()
 
 
 def test_settings_have_the_fingerprints_that_1_0_0_gave_them():

@@ -196,15 +196,15 @@ class ChainResult:
         influence = self.circumstances.influence
         return np.zeros(len(self.frames), bool) if influence is None else influence <= 0.0
 
-    @property
+    @cached_property
     def fk_frames(self) -> int:
         """The number of FK frames."""
-        return int(self.fk.sum())
+        return int(np.count_nonzero(self.fk))
 
-    @property
+    @cached_property
     def is_off(self) -> bool:
         """Whether all frames are FK, so that the bake has nothing to solve."""
-        return bool(self.fk.all())
+        return self.fk_frames == len(self.frames)
 
     @cached_property
     def _judged(self) -> Floats:
@@ -224,7 +224,7 @@ class ChainResult:
         """The largest distance from the tip to its target as solved, seen along the plane's normal."""
         return float(np.where(self.fk, 0.0, self.residual).max())
 
-    @property
+    @cached_property
     def max_error(self) -> float:
         """The largest known distance from the tip to its target, on the frames and between them."""
         return max(float(self._judged.max()), self.max_between)
@@ -267,7 +267,7 @@ class ChainResult:
         missed: NDArray[np.bool_] = ~(is_reached(self.status) & on_target | self.fk)
         return missed
 
-    @property
+    @cached_property
     def strays(self) -> bool:
         """Whether the tip leaves its target too far half-way between frames."""
         return not self.max_between <= self.standard.most_between
@@ -277,7 +277,7 @@ class ChainResult:
         """Whether the tip is known to be off its target on a frame, or too far from it between two."""
         return self.strays or bool(self.missed.any())
 
-    @property
+    @cached_property
     def reached(self) -> bool:
         """Whether the tip is known to be on its target on every frame that is not FK, and near it between.
 

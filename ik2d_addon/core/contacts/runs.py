@@ -9,5 +9,7 @@ Mask = NDArray[np.bool_]
 
 def runs(mask: Mask) -> list[tuple[int, int]]:
     """Return runs (first, end) of a mask (n,), ascending, `end` being the index after the last."""
+    if not mask.any():
+        return []
     edges = np.diff(np.concatenate(([False], mask, [False])).astype(np.int8))
     return list(zip(np.flatnonzero(edges == 1).tolist(), np.flatnonzero(edges == -1).tolist(), strict=True))

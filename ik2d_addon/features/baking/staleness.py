@@ -7,17 +7,18 @@ them. A fingerprint is its version and a "part:digest" for each part.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from operator import itemgetter
 from typing import Any
 
-from bpy.types import FCurve, Object, PoseBone, Property, PropertyGroup, Scene
+from bpy.types import FCurve, Object, PoseBone, PropertyGroup, Scene
 
 from ...bake.keys.clearing import baked_paths
 from ...core.words import noted, say
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.value_keys import existing_drivers
 from ...rig.animation.versions import existing_fcurves
-from ...rig.chain.fingerprint import CONTACTS, digest, followed_by, holders_of, key_places, settings_of
+from ...rig.chain.fingerprint import CONTACTS, digest, followed_by, holders_of, key_places, names_of
 from ...rig.chain.hands import posed_hands
 from ...rig.chain.native_state import controls_of
 from ...rig.chain.renames import bones_of
@@ -106,7 +107,7 @@ def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
         target=list(_movers(chain.target, chain.subtarget)),
         pole=[made for node in followed_by(chain)[1:] for made in _movers(*node)],
         # not the paths, as bones are renamed
-        keys=[key_places(curve) for _, curve in keyed],
+        keys=key_places(curve for _, curve in keyed),
     )
 
 
@@ -169,18 +170,29 @@ def _settings(chain: PropertyGroup, bones: Sequence[str], animated: AnimatedPath
 
 def _counted(group: PropertyGroup, left_out: Collection[str]) -> list[tuple[str, Any]]:
     """Return the settings of a group that count, each with its name."""
-    known = group.bl_rna.properties
-    counted = (
+    return [
         (name, value)
-        for name, value in settings_of(group, left_out)
-        if name in _ALWAYS or value != _default(known[name])
-    )
-    return sorted(counted, key=lambda setting: (_ALWAYS.get(setting[0], len(_ALWAYS)), setting[0]))
+        for name, is_array, default in _in_order(group.__class__)
+        if name not in left_out
+        for value in [tuple(getattr(group, name)) if is_array else getattr(group, name)]
+        if value != default
+    ]
 
 
-def _default(known: Property) -> Any:
-    """Return the default of a setting, as `settings_of` has values."""
-    return tuple(known.default_array) if getattr(known, "is_array", False) else known.default
+@cache
+def _in_order(kind: Any) -> list[tuple[str, bool, Any]]:
+    """Return the names of a group's settings, in order; whether one holds several values; and its default.
+
+    None for the default of one that counts always.
+    """
+    known = kind.bl_rna.properties
+    later = {
+        name: tuple(known[name].default_array) if is_array else known[name].default
+        for name, is_array in names_of(kind)
+        if name not in _ALWAYS
+    }
+    names = sorted(names_of(kind), key=lambda named: (_ALWAYS.get(named[0], len(_ALWAYS)), named[0]))
+    return [(name, is_array, later.get(name)) for name, is_array in names]
 
 
 def _named(target: Object | None, subtarget: str) -> list[Any]:
@@ -194,7 +206,7 @@ def _controls(chain: PropertyGroup) -> Iterator[Any]:
     controls = controls_of(chain)
     if controls is not None:
         yield [(name, controls[name]) for name in NAMES if name in controls]
-        yield [key_places(curve) for curve in existing_fcurves(controls)]
+        yield key_places(existing_fcurves(controls))
 
 
 def _place(target: Object | None, subtarget: str, turns: bool = False) -> tuple[str, list[str]]:
@@ -218,7 +230,7 @@ def _movers(target: Object | None, subtarget: str) -> Iterator[Any]:
             for curve in existing_fcurves(ob)
             if curve.data_path.startswith(prefixes) or not curve.data_path.startswith(("pose.", "ik2d."))
         ]
-        yield [key_places(curve) for curve in chain_curves]
+        yield key_places(chain_curves)
         paths = {curve.data_path for curve in chain_curves}
         for holder in (ob, *bones):
             for name in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"):

@@ -76,9 +76,8 @@ def _animation(armature: Object, chain: PropertyGroup) -> Iterator[Any]:
         yield len(existing_drivers(armature))
         paths = baked_paths(armature, [bone.name for bone in bones])
         paths |= {bone.path_from_id("scale") for bone in bones}
-        for curve in existing_fcurves(armature):
-            if curve.data_path in paths:
-                yield curve.data_path, key_places(curve)
+        curves = [curve for curve in existing_fcurves(armature) if curve.data_path in paths]
+        yield [curve.data_path for curve in curves], key_places(curves)
 
 
 def cached_problem(chain: PropertyGroup) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.inputs import Floats
 from . import versions
-from .fcurves import BEZIER, LINEAR, Reader, Times, column
+from .fcurves import BEZIER, LINEAR, Reader, Times
 from .key_columns import ALIGNED, FREE
 from .value_keys import existing_drivers
 
@@ -78,30 +78,41 @@ def motions(
         if not curve.data_path.startswith(_ASIDE)
         and (curve.data_path not in left_out or len(curve.modifiers))
         and versions.plays(block, curve)
-        and (frames is None or _wraps(curve) or _bends(curve, frames))
     ]
+    if frames is None:
+        bends = [True] * len(curves)
+    else:
+        bending = zip(curves, _bent(curves, frames), strict=True)
+        told = [(curve, is_bent) for curve, is_bent in bending if is_bent or _wraps(curve)]
+        curves, bends = [curve for curve, _ in told], [is_bent for _, is_bent in told]
     for number, values in Reader(times).values(curves):
         curve = curves[number]
-        bends = frames is None or _bends(curve, frames)
-        yield CurveMotion(_kind(curve.data_path), _wraps(curve), values.astype(np.float64), bends)
+        yield CurveMotion(_kind(curve.data_path), _wraps(curve), values.astype(np.float64), bends[number])
 
 
-def _bends(curve: bpy.types.FCurve, frames: Times) -> bool:
-    """Return whether a curve may do more between two of the frames than a cubic from one to the other.
+def _bent(curves: Sequence[bpy.types.FCurve], frames: Times) -> list[bool]:
+    """Return whether curves may do more between two of the frames than a cubic from one to the other.
 
     By modifiers, keys between frames, keys that jump or ease, or handles made by hand.
     """
-    if len(curve.modifiers) or len(curve.sampled_points) or not len(curve.keyframe_points):
-        return True
-    kinds = column(curve, "interpolation")[:, 0]
-    if not _IS_CUBIC[kinds].all():
-        return True
-    at = column(curve, "co")[:, 0]
-    if any(_IS_BY_HAND[column(curve, f"handle_{side}_type")].any() for side in ("left", "right")):
-        return True
-    at = at[(at > frames[0]) & (at < frames[-1])]
-    rows = np.searchsorted(frames, at).clip(1, len(frames) - 1)
-    return bool((np.minimum(np.abs(frames[rows] - at), np.abs(frames[rows - 1] - at)) > _AT_FRAME).any())
+    counts = [len(curve.keyframe_points) for curve in curves]
+    ends = np.cumsum([0, *counts])
+    at, kinds = np.empty((ends[-1], 2), "f4"), np.empty((3, ends[-1]), "u1")
+    flat = at.ravel()
+    for curve, first, end in zip(curves, ends.tolist(), ends[1:].tolist(), strict=False):
+        points = curve.keyframe_points
+        points.foreach_get("co", flat[2 * first : 2 * end])
+        for name, row in zip(("interpolation", "handle_left_type", "handle_right_type"), kinds, strict=True):
+            points.foreach_get(name, row[first:end])
+    odd = ~_IS_CUBIC[kinds[0]] | _IS_BY_HAND[kinds[1:]].any(axis=0)
+    times = at[:, 0]
+    rows = np.searchsorted(frames, times).clip(1, len(frames) - 1)
+    apart = np.minimum(np.abs(frames[rows] - times), np.abs(frames[rows - 1] - times))
+    odd |= (times > frames[0]) & (times < frames[-1]) & (apart > _AT_FRAME)
+    return [
+        not count or bool(odd[end - count : end].any() or len(curve.modifiers) or len(curve.sampled_points))
+        for curve, count, end in zip(curves, counts, ends[1:].tolist(), strict=True)
+    ]
 
 
 def _wraps(curve: bpy.types.FCurve) -> bool:

@@ -146,7 +146,7 @@ def add(curves: Sequence[bpy.types.FCurve], keys: Sequence[Columns]) -> list[Pla
         types = np.array([[keys[row][f"{side}_type"] for row in shaped] for side in _SIDES])
         given = np.array([[keys[row][side] for row in shaped] for side in _SIDES])
         handles = np.empty_like(given)
-        left, right = flat = handles.reshape(*given.shape[:2], -1)
+        left, right = handles.reshape(*given.shape[:2], -1)
         for place, row in enumerate(shaped):
             points = curves[row].keyframe_points
             points.foreach_get(_SIDES[0], left[place])

@@ -3,9 +3,10 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -72,36 +73,21 @@ def _write(
     }
     for rotation in rotations:
         set_mode(armature, rotation)
-    keyed: list[_Channel] = []
-    resting: list[_Channel] = []
-    for rotation in rotations:
-        path, kind = path_of(armature, rotation), _kind_of(rotation)
-        for index in rotation.unlocked(armature):
-            (keyed if rotation.keys(index) else resting).append(_Channel(kind, rotation, path, index))
-    wanted = [(channel.path, channel.index, channel.rotation.bone) for channel in keyed]
+    keyed, resting = _channels(armature, rotations)
+    wanted = [(channel.path, channel.component, channel.rotation.bone) for channel in keyed]
     curves = iter(made.fcurves(holder, wanted, undo, known))
-    numbers: dict[str, int] = {}
+    put = partial(replace_keys, place=place, undo=undo) if keeping is None else keeping.replace
+    numbers: dict[str, Any] = {}  # of bones' curves
     for channels, new in _keys_of(armature, keyed, times):
-        some = list(islice(curves, len(channels)))
-        if keeping is None:
-            replace_keys(some, new, place, undo)
-            continue
-        for channel, number in zip(channels, keeping.replace(some, new), strict=True):
+        written_ones = put(list(islice(curves, len(channels))), new)
+        for channel, number in zip(channels, written_ones, strict=True):
             numbers.setdefault(channel.rotation.bone, number)
     for channel in resting:
         bone = channel.rotation.bone
         if keeping is not None and bone in numbers and bone not in poses:
-            keeping.keep_value(channel.path, channel.index, numbers[bone])
-        curve = known.fcurves.find(channel.path, index=channel.index)
-        if curve is None:
-            getattr(armature.pose.bones[bone], channel.rotation.property)[channel.index] = 0.0
-            continue
-        ends = np.unique(_times_of(armature, channel.rotation, times)[[0, -1]])
-        new = new_keys(ends, np.zeros((len(ends), 1)))
-        if keeping is None:
-            replace_keys([curve], new, place, undo)
-        else:
-            keeping.replace([curve], new)
+            keeping.keep_value(channel.path, channel.component, numbers[bone])
+        for curve, keys in _resting(armature, known, channel, times):
+            put([curve], keys)
     for bone, pose in poses.items():
         if keeping is not None and bone in numbers:
             posed = armature.pose.bones[bone]
@@ -109,12 +95,26 @@ def _write(
 
 
 class _Channel(NamedTuple):
-    """A channel that is written: its rotation, path and index."""
+    """A channel that is written."""
 
-    kind: tuple[int, bool, bool, int]
+    kind: tuple[int, bool, bool, int]  # the same for those whose keys can be made as one array
     rotation: BoneRotation
     path: str
-    index: int
+    component: int  # Blender's index
+
+
+def _channels(
+    armature: bpy.types.Object, rotations: Sequence[BoneRotation]
+) -> tuple[list[_Channel], list[_Channel]]:
+    """Return the channels that get keys, and those that are to rest at 0."""
+    keyed: list[_Channel] = []
+    resting: list[_Channel] = []
+    for rotation in rotations:
+        path = path_of(armature, rotation)
+        kind = (id(rotation.frames), rotation.handles is None, rotation.generated, id(rotation.held))
+        for index in rotation.unlocked(armature):
+            (keyed if rotation.keys(index) else resting).append(_Channel(kind, rotation, path, index))
+    return keyed, resting
 
 
 def _times_of(armature: bpy.types.Object, rotation: BoneRotation, times: Singles) -> Singles:
@@ -144,9 +144,18 @@ def _keys_of(
             yield some, new_keys(its_times, values, handles, kind, held=first.held)
 
 
-def _kind_of(rotation: BoneRotation) -> tuple[int, bool, bool, int]:
-    """Return a key that is the same for rotations whose keys can be made as one array."""
-    return id(rotation.frames), rotation.handles is None, rotation.generated, id(rotation.held)
+def _resting(
+    armature: bpy.types.Object, known: KnownChannels, channel: _Channel, times: Singles
+) -> Iterator[tuple[bpy.types.FCurve, list[Columns]]]:
+    """Set a channel to 0 where it has no curve; else yield the curve, with two keys that do it."""
+    curve = known.fcurves.find(channel.path, index=channel.component)
+    if curve is None:
+        getattr(armature.pose.bones[channel.rotation.bone], channel.rotation.property)[channel.component] = (
+            0.0
+        )
+        return
+    ends = np.unique(_times_of(armature, channel.rotation, times)[[0, -1]])
+    yield curve, new_keys(ends, np.zeros((len(ends), 1)))
 
 
 @contextmanager

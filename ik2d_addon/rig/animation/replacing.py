@@ -36,7 +36,7 @@ def replace_keys(
 ) -> list[Placed | None]:
     """Put new keys, as many on each, on F-Curves of a place; keys before the first and after the last stay.
 
-    Closing `undo` gives them back the keys that they have now. known: columns of these that were read already.
+    Closing `undo` gives them back the keys that they have now. known: columns of these that were read before.
     Returns where the keys are, as `add` does.
     """
     placed: list[Placed | None] = [None] * len(curves)

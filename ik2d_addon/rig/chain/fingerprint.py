@@ -6,15 +6,15 @@ for each class, as live chains ask often.
 """
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ...core.swing import POLE
 from ..animation.bone_channels import locked_channels, rotation_property
-from ..animation.fcurves import column
 from ..animation.value_keys import existing_drivers
 from ..rest import rest_bone
 from .dependencies import Node, parents, walk
@@ -59,14 +59,14 @@ def settings_of(
     kind: Any = group.__class__  # of a copy that is read in its place too
     return [
         (name, tuple(value) if is_array else value)
-        for name, is_array in _names(kind)
+        for name, is_array in names_of(kind)
         if name not in left_out
         for value in [getattr(group, name)]
     ]
 
 
 @cache
-def _names(kind: Any) -> tuple[tuple[str, bool], ...]:
+def names_of(kind: Any) -> tuple[tuple[str, bool], ...]:
     """Return the names of a group's settings, each with whether it holds several values."""
     return tuple(
         (setting.identifier, getattr(setting, "is_array", False))
@@ -76,9 +76,16 @@ def _names(kind: Any) -> tuple[tuple[str, bool], ...]:
     )
 
 
-def key_places(curve: bpy.types.FCurve) -> tuple[int, bool, str]:
-    """Return an F-Curve's index, whether it is muted, and a digest of its keys without handles."""
-    return curve.array_index, curve.mute, digest(column(curve, "co"))
+def key_places(curves: Iterable[bpy.types.FCurve]) -> list[tuple[int, bool, str]]:
+    """Return each F-Curve's index, whether it is muted, and a digest of its keys without handles."""
+    found, places = [], np.empty(0, "f4")
+    for curve in curves:
+        points = curve.keyframe_points
+        if places.size != (count := 2 * len(points)):
+            places = np.empty(count, "f4")
+        points.foreach_get("co", places)
+        found.append((curve.array_index, curve.mute, digest(places)))
+    return found
 
 
 def digest(data: Any) -> str:
