@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core import Status
 from ...core.contacts.runs import runs
+from ...core.inputs import Floats
 from ...core.pops import POP
 from ...core.words import noted, number_of, quoted, say
 from ...rig.chain.chain import FAR_OFF_PLANE
@@ -31,13 +32,14 @@ NEAR_ROOT, NEAR_FULL_REACH = 0.01 / math.radians(POP), 0.98
 def chain_warnings(
     keyed: KeyedChain,
     chain: SolvedChain,
+    steps: Floats,
     plan: KeyPlan,
     played: Played,
     worst_excess: tuple[float, float],
     units: Units,
     advice: str,
 ) -> Iterator[str]:
-    """Yield a chain's warnings. chain: as it is reported. worst_excess: by `_worst_excess`."""
+    """Yield a chain's warnings. chain: as it is reported, and its steps. worst_excess: in `verdict`."""
     chain, frames, rig, reach = _without_fk(chain), plan.frames, chain.rig, chain.reach
     yield from rig.warnings
     missed = bool((chain.miss.distance > chain.tolerance).any())
@@ -71,7 +73,7 @@ def chain_warnings(
     yield from _used_up(chain, frames)
     yield from _turnings(chain, frames, units)
     yield from _off_angle(chain, frames)
-    yield from _jumps(chain, frames)
+    yield from _jumps(chain, steps, frames)
     yield from flip_notes(chain, frames)
     yield from stray_note(keyed, plan.times, units)
     yield from _missing_hands(keyed, played)
@@ -212,9 +214,9 @@ def _used_up(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
             )
 
 
-def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
+def _jumps(chain: SolvedChain, steps: Floats, frames: Sequence[float]) -> Iterator[str]:
     """Yield a sentence for each kind of place where a joint turns suspiciously far in a frame."""
-    turns, fk = np.degrees(chain.steps[1:]), chain.influence <= 0.0
+    turns, fk = np.degrees(steps[1:]), chain.influence <= 0.0
     turns[fk[:-1] & fk[1:]] = 0.0
     furthest = turns.max(axis=1, initial=0.0)
     if not (furthest > FAR_TURN).any():
