@@ -21,8 +21,6 @@ Placed = tuple[Singles, Singles, Singles]
 BEZIER, FREE, ALIGNED, AUTO_CLAMPED, GENERATED = 2, 0, 3, 4, 5
 CONSTANT, BY_HAND = 0, 0
 _SIDES = ("handle_left", "handle_right")
-# One by one, handles take as long as so many of an F-Curve that are read and written in bulk.
-_PRICE = 32
 # The values of new keys: such columns need no writing, each of which costs as much as update().
 _ADDED = {
     "handle_left_type": AUTO_CLAMPED,
@@ -119,11 +117,12 @@ def are_shaped(columns: Columns) -> NDArray[np.bool_]:
 
     Aligned ones too: Blender aligns them anew, which moves them by their last bits.
     """
-    return _is_shaped(np.hstack([columns[f"{side}_type"] for side in _SIDES]))
+    return _shaped_sides([columns])[:, 0].T
 
 
-def _is_shaped(types: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Return a mask of the types of handles that are not automatic."""
+def _shaped_sides(keys: Sequence[Columns]) -> NDArray[np.bool_]:
+    """Return the masks of F-Curves with as many keys (m) as `are_shaped` has them, (2, c, m)."""
+    types = np.array([[columns[f"{side}_type"][:, 0] for columns in keys] for side in _SIDES])
     mask: NDArray[np.bool_] = (types == FREE) | (types == ALIGNED)
     return mask
 
@@ -137,26 +136,16 @@ def add(curves: Sequence[bpy.types.FCurve], keys: Sequence[Columns]) -> list[Pla
         _write(curve, columns)
     placed: list[Placed | None] = [None] * len(curves)
     # Blender may align a free handle with an automatic one; and of keys in one place it keeps one.
-    shaped = [
+    rows = [
         row
         for row, columns in enumerate(keys)
         if "handle_left_type" in columns and len(curves[row].keyframe_points) == len(columns["co"])
     ]
-    if shaped:
-        types = np.array([[keys[row][f"{side}_type"] for row in shaped] for side in _SIDES])
-        given = np.array([[keys[row][side] for row in shaped] for side in _SIDES])
-        handles = np.empty_like(given)
-        left, right = handles.reshape(*given.shape[:2], -1)
-        for place, row in enumerate(shaped):
-            points = curves[row].keyframe_points
-            points.foreach_get(_SIDES[0], left[place])
-            points.foreach_get(_SIDES[1], right[place])
-        np.copyto(handles, given, where=_is_shaped(types))
-        for place, row in enumerate(shaped):
-            points = curves[row].keyframe_points
-            points.foreach_set(_SIDES[0], left[place])
-            points.foreach_set(_SIDES[1], right[place])
-            placed[row] = keys[row]["co"], handles[0, place], handles[1, place]
+    if rows:
+        shaped = [keys[row] for row in rows]
+        left, right = _set_exactly([curves[row] for row in rows], shaped, _shaped_sides(shaped))
+        for place, row in enumerate(rows):
+            placed[row] = keys[row]["co"], left[place], right[place]
     return placed
 
 
@@ -183,22 +172,27 @@ def fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | b
         fresh |= {"handle_left", "handle_right"}  # update() places automatic handles
     _write(curve, {name: values for name, values in columns.items() if name not in fresh})
     free = [columns[f"{side}_type"] == FREE for side in _SIDES]
-    if (free[0] != free[1]).any() and len(curve.keyframe_points) == len(columns["co"]):
-        exact = exact | are_shaped(columns)  # as in `add`
-    if exact is not False:
-        _set_exactly(curve, columns, list(np.broadcast_to(exact, (len(columns["co"]), 2)).T))
+    if (free[0] != free[1]).any():  # as in `add`
+        exact = exact | are_shaped(columns)
+    if np.any(exact) and len(curve.keyframe_points) == len(columns["co"]):
+        _set_exactly([curve], [columns], np.broadcast_to(exact, (len(columns["co"]), 2)).T[:, None])
 
 
-def _set_exactly(curve: bpy.types.FCurve, columns: Columns, which: Sequence[NDArray[np.bool_]]) -> None:
-    """Set some of the left, then of the right handles (m,) or (m, 1) of an F-Curve as in columns."""
-    points = curve.keyframe_points
-    for side, given in zip(_SIDES, which, strict=True):
-        rows = np.flatnonzero(given)
-        if len(rows) * _PRICE <= len(points):
-            for row in rows.tolist():
-                setattr(points[row], side, columns[side][row].tolist())
-            continue
-        handles = np.empty_like(columns[side])
-        points.foreach_get(side, handles.ravel())
-        handles[rows] = columns[side][rows]
-        points.foreach_set(side, handles.ravel())
+def _set_exactly(
+    curves: Sequence[bpy.types.FCurve], keys: Sequence[Columns], exact: NDArray[np.bool_]
+) -> Singles:
+    """Set some handles of F-Curves as in columns, as many keys (m) on each; return all (2, c, m, 2).
+
+    exact: (2, c, m) which left and right handles.
+    """
+    handles = np.empty((2, len(curves), *keys[0]["co"].shape), "f4")
+    left, right = handles.reshape(2, len(curves), -1)
+    for row, curve in enumerate(curves):
+        curve.keyframe_points.foreach_get("handle_left", left[row])
+        curve.keyframe_points.foreach_get("handle_right", right[row])
+    given = np.array([[columns[side] for columns in keys] for side in _SIDES])
+    np.copyto(handles, given, where=exact[..., None])
+    for row, curve in enumerate(curves):
+        curve.keyframe_points.foreach_set("handle_left", left[row])
+        curve.keyframe_points.foreach_set("handle_right", right[row])
+    return handles
