@@ -35,6 +35,8 @@ class Sizes:
     many_frames: tuple[int, ...] = (1_000, 10_000, 100_000, 1_000_000)
     many_chains: tuple[int, ...] = (1, 10, 100)
     many_of_both: tuple[tuple[int, int], ...] = ((100, 10_000), (1_000, 100))  # chains and frames
+    many_bakes: tuple[int, ...] = (20, 200, 2_000)  # in one process, each of so many frames:
+    frames_again: int = 20
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,15 @@ def growth(sizes: Sizes) -> tuple[Table, dict[str, tuple[list[int], list[float]]
     return Table("Bakes: growth", _GROWTH_NOTE, header, rows), curves
 
 
+def again(sizes: Sizes) -> Table:
+    """Bake one chain over and over in one process; measure what the process then holds."""
+    rows = []
+    for bakes in sizes.many_bakes:
+        say(f"bakes: {bakes:,} in one process")
+        rows.append([f"{bakes:,}", f"{resident(1, sizes.frames_again, bakes):.1f} MiB"])
+    return Table("Bakes: again and again", _AGAIN_NOTE.format(s=sizes), ["bakes", "process"], rows)
+
+
 def _repeats(size: int, rounds: int) -> int:
     """Return how often to repeat a bake: long ones are less easily disturbed."""
     return max(1, min(rounds, 30_000 // size))
@@ -188,4 +199,9 @@ _GROWTH_NOTE = (
     " *working memory*: the most that Python and numpy held at once (tracemalloc), besides the keys, which"
     " are Blender's. *process*: what the bake added to the most that a process of its own held, with the"
     " keys and the copies of them that Blender evaluates."
+)
+_AGAIN_NOTE = (
+    "One chain of two bones over {s.frames_again} frames, baked by the operator again and again, each time in"
+    " place of the keys before. *process*: what all of these bakes together added to the most that a process"
+    " of its own held."
 )

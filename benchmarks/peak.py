@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m benchmarks.peak CHAINS FRAMES`: how many MiB a bake adds to the most that a process has held.
+"""`python -m benchmarks.peak CHAINS FRAMES [BAKES]`: how many MiB bakes add to the most that a process held.
 
 A process of its own, since that number never falls. Keys count, which are Blender's, as do the copies of
 them that it evaluates.
@@ -14,9 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def resident(count: int, frames: int) -> float:
-    """Return what baking so many chains of two bones adds to a fresh process, in MiB."""
-    words = [sys.executable, "-m", "benchmarks.peak", str(count), str(frames)]
+def resident(count: int, frames: int, bakes: int = 1) -> float:
+    """Return the MiB that bakes of chains of two bones, one over the other, add to a fresh process."""
+    words = [sys.executable, "-m", "benchmarks.peak", str(count), str(frames), str(bakes)]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
     return float(done.stdout.split()[-1])
 
@@ -33,7 +33,7 @@ def _held() -> float:
 
 
 def main() -> None:
-    """Bake once, and print the number last."""
+    """Bake, and print the number last."""
     from . import scenes
     from .bakers import bake_ours
     from .registration import registered
@@ -41,12 +41,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peak", description=__doc__)
     parser.add_argument("chains", type=int)
     parser.add_argument("frames", type=int)
+    parser.add_argument("bakes", type=int, nargs="?", default=1, help="how many, one over the other (1)")
     given = parser.parse_args()
     with registered():
         bake_ours(scenes.chains(1, 2, 10), 10)  # what is loaded once
         armature = scenes.chains(given.chains, 2, given.frames)
         before = _held()
-        bake_ours(armature, given.frames)
+        for _ in range(given.bakes):
+            bake_ours(armature, given.frames)
         print(_held() - before, flush=True)
 
 

@@ -66,6 +66,7 @@ TOY = Sizes(
         many_frames=(20, 40),
         many_chains=(1, 2),
         many_of_both=((2, 30),),
+        many_bakes=(1, 3),
     ),
     natively=native.TOY,
 )
@@ -86,6 +87,7 @@ def _sections(sizes: Sizes, folder: Path) -> Iterator[Table | str]:
     # The bakes first: later Blender's heap is in pieces, which costs both sides time.
     baked, speedups = bakes.against_blender(sizes.bake)
     bake_growth, bake_curves = bakes.growth(sizes.bake)
+    baked_again = bakes.again(sizes.bake)
     parts = [
         bake_parts.measure(count, bones, sizes.bake.frames, sizes.bake.rounds)
         for count, bones in ((10, 2), (1, 10))
@@ -112,6 +114,7 @@ def _sections(sizes: Sizes, folder: Path) -> Iterator[Table | str]:
     yield baked
     yield "![How many times faster than nla.bake](bakes.png)\n"
     yield bake_growth
+    yield baked_again
     yield from parts
     yield bake_parts.LIMITS
     yield live_frames

@@ -40,6 +40,7 @@ def test_a_toy_run_writes_the_tables_and_plots(tmp_path):
         assert f"| {contestant.name} |" in text
     for title in (
         "Bends",
+        "Bakes: again and again",
         "Even: times",
         "Limits: targets reached",
         "Limits: claims",
@@ -59,6 +60,12 @@ def test_a_toy_run_writes_the_tables_and_plots(tmp_path):
 def test_more_frames_take_more_of_a_process_s_memory():
     few, many = (peak.resident(1, frames) for frames in (10, 60_000))
     assert 0.0 <= few < 20.0 and many > few + 60_000 * 2 * 4 * 36 / 2**20  # two bones, four curves of keys
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(bpy.app.binary_path), reason="starts Python with the module bpy")
+def test_bakes_over_one_another_leave_nothing_in_a_process_s_memory():
+    assert peak.resident(1, 1_000, 40) < peak.resident(1, 1_000) + 4.0  # the keys of each are 0.3 MiB
 
 
 @pytest.mark.slow
