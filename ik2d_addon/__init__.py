@@ -27,8 +27,6 @@ _MODULES = (
     ".features.baking.missed_frames",
     ".features.baking.operators",
     ".features.baking.before",
-    ".features.doctor.mute_constraints",
-    ".features.doctor.plane_to_target",
     ".features.doctor.operators",
     ".features.baking.live",
     ".features.native.operators",

@@ -219,6 +219,7 @@ def lost_tip():
 def lost_joint():
     """Add a leg with a bone that has no joint."""
     armature, chain = leg()
+    bpy.context.view_layer.update()  # else what follows edits would give it back
     chain.joints.remove(0)
     return armature, chain
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The menu beside the list of chains, and what a bone's right-click menu has."""
 
+from types import SimpleNamespace
+
 import bpy
 import pytest
 from rigs import add_armature, add_chain, add_target
 
+from ik2d_addon.features.setup import menus
 from ik2d_addon.features.setup.chain_operators import chain_here
 from ik2d_addon.features.setup.copying import copy_settings
 from ik2d_addon.rig.animation.versions import select_bone
@@ -81,19 +84,44 @@ def test_chains_are_enabled_all_or_one_alone(rig) -> None:
     assert all(chain.enabled for chain in rig.ik2d.chains)
 
 
+class Menu:
+    """A menu that keeps its operators' buttons."""
+
+    def __init__(self) -> None:
+        self.layout, self.buttons = self, {}
+
+    def operator(self, name: str, **_looks) -> SimpleNamespace:
+        return self.buttons.setdefault(name, SimpleNamespace())
+
+    def label(self, **_looks) -> None:
+        pass
+
+    separator = label
+
+    def prop(self, *_names, **_looks) -> None:
+        pass
+
+
 def test_the_chain_of_a_bone_is_found_and_made_active(rig) -> None:
+    rig_name = rig.name
     pose_mode(rig, "thigh2")
+    bpy.context.view_layer.update()  # which shows the bone's chain
+    rig.ik2d.active_index = 0
+    bpy.context.view_layer.update()
     assert chain_here(bpy.context).name == "shin2"
-    assert bpy.ops.ik2d.chain_activate() == {'FINISHED'}
+    menus.IK2D_MT_bone.draw(menu := Menu(), bpy.context)
+    button = vars(menu.buttons["wm.context_set_int"])
+    bpy.ops.ed.undo_push(message="before")
+    assert bpy.ops.wm.context_set_int('EXEC_DEFAULT', True, **button) == {'FINISHED'}
     assert rig.ik2d.active_index == 2
-    assert bpy.ops.ik2d.chain_activate(chain="shin1") == {'FINISHED'}
-    assert rig.ik2d.active_index == 1
-    with pytest.raises(RuntimeError, match="no chain 'gone'"):
-        bpy.ops.ik2d.chain_activate(chain="gone")
+    menus.IK2D_MT_bone.draw(menu := Menu(), bpy.context)
+    assert "wm.context_set_int" not in menu.buttons  # it is the active one
+    bpy.ops.ed.undo()
+    assert bpy.data.objects[rig_name].ik2d.active_index == 0
 
 
 def test_a_bone_in_no_chain_has_none(rig) -> None:
     rig.ik2d.chains.clear()
     pose_mode(rig, "shin0")
     assert chain_here(bpy.context) is None
-    assert not bpy.ops.ik2d.chain_activate.poll() and not bpy.ops.ik2d.copy_settings.poll()
+    assert not bpy.ops.ik2d.copy_settings.poll()

@@ -98,7 +98,7 @@ def test_whatever_is_damaged_there_is_a_sentence_and_never_a_traceback(some):
         armature = rig()
         done = [damage(armature, rng) for _ in range(rng.choice([1, 1, 3]))]
         draw(armature)
-        for name in ("worst_frame", "mark_frames", "flip", "joints_update", "limits_from_bones"):
+        for name in ("mark_frames", "flip", "limits_from_bones"):
             press(name)
         before = animation_of(armature)
         names = [chain.name for chain in armature.ik2d.chains]
@@ -124,9 +124,6 @@ def test_damaged_missed_frames_are_no_markers(text):
     with pytest.raises(RuntimeError, match=words):
         bpy.ops.ik2d.mark_frames(chain="shin")
     assert not len(bpy.context.scene.timeline_markers)
-    chain.missed_frames, chain.worst_frame = "1..2", 2**31 - 1
-    with pytest.raises(RuntimeError, match=words):
-        bpy.ops.ik2d.worst_frame(chain="shin")
 
 
 def test_a_mark_that_is_none_only_says_that_something_changed():

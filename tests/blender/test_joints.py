@@ -10,6 +10,7 @@ from rigs import add_armature, add_chain, add_leg, leg_with_target
 
 from ik2d_addon.bake import solve
 from ik2d_addon.core import IK2DError, Status
+from ik2d_addon.features.doctor.fixes import mend
 from ik2d_addon.features.setup.limits import take_limits
 from ik2d_addon.rig.chain.bone_limits import limits_of_bones
 from ik2d_addon.ui.settings.joint_list import joints_missing, sync_joints
@@ -78,8 +79,7 @@ def test_update_joints_mends_what_edited_bones_left_behind():
     chain.joints["shin"].weight = 0.5
     armature.data.bones["thigh"].name = "femur"
     assert joints_missing(chain) == ["femur"]
-    activate(armature)
-    assert bpy.ops.ik2d.joints_update() == {'FINISHED'}
+    assert mend('UPDATE_JOINTS', armature, chain) == "Chain 'shin' has 2 joints"
     assert names(chain) == ["femur", "shin"]
     assert chain.joints["shin"].weight == 0.5
 
@@ -176,7 +176,7 @@ def test_other_bones_on_an_override_raise_nothing_and_lose_nothing(override, cap
     chain = armature.ik2d.chains[0]
     for count in (3, 1):
         chain.bone_count = count
-        bpy.ops.ik2d.joints_update()
+        sync_joints(chain)
         assert not joints_missing(chain)
     printed = capfd.readouterr()
     assert "Traceback" not in printed.err + printed.out

@@ -837,13 +837,6 @@ def test_live_changes_nothing_of_a_bake():
     assert keys[0] == keys[1]
 
 
-def test_the_interface_is_locked_at_a_click():
-    render = bpy.context.scene.render
-    assert not render.use_lock_interface
-    assert bpy.ops.ik2d.lock_interface('EXEC_DEFAULT', True) == {'FINISHED'}
-    assert render.use_lock_interface and not bpy.ops.ik2d.lock_interface.poll()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("by_frame", [False, True])
 def test_hiding_a_rig_whose_chains_hang_on_one_another_does_not_end_blender(by_frame):

@@ -131,14 +131,6 @@ def test_chain_names_longer_than_a_marker_may_be_are_marked_once():
     assert markers()[0][1] == "é" * 25 + " missed" and markers()[1][1] == "é" * 25 + " missed, end"
 
 
-def test_worst_frame_goes_there():
-    leg_that_misses([NEAR, FAR, FARTHEST, FAR])
-    bpy.ops.ik2d.bake()
-    bpy.context.scene.frame_set(1)
-    assert bpy.ops.ik2d.worst_frame() == {'FINISHED'}
-    assert bpy.context.scene.frame_current == 3
-
-
 def test_without_a_name_it_is_the_active_chain_or_the_first_that_missed():
     armature = leg_that_misses([NEAR, FARTHEST, NEAR])
     late = add_target({1: NEAR, 2: NEAR, 3: FAR}, "Late")
@@ -152,25 +144,24 @@ def test_without_a_name_it_is_the_active_chain_or_the_first_that_missed():
     store_bake(armature, report)
     never, shin = armature.ik2d.chains["never"], armature.ik2d.chains["shin"]
     never.missed_frames, never.worst_frame = "1 3", 3
-    scene = bpy.context.scene
-    for active, frame in ((0, 2), (1, 3)):
+    for active, first in ((0, (shin, 2)), (1, (never, 1))):
         armature.ik2d.active_index = active
-        bpy.ops.ik2d.worst_frame()
-        assert scene.frame_current == frame
+        bpy.ops.ik2d.mark_frames()
+        assert (first[1], f"{first[0].name} missed") in markers()
+        bpy.context.scene.timeline_markers.clear()
     never.missed_frames = ""
-    bpy.ops.ik2d.worst_frame()
-    assert scene.frame_current == shin.worst_frame == 2
+    bpy.ops.ik2d.mark_frames()
+    assert (2, "shin missed") in markers()
     with pytest.raises(RuntimeError, match="The last bake of chain 'never' missed no frame"):
-        bpy.ops.ik2d.worst_frame(chain="never")
+        bpy.ops.ik2d.mark_frames(chain="never")
     with pytest.raises(RuntimeError, match="has no chain 'arm'"):
         bpy.ops.ik2d.mark_frames(chain="arm")
 
 
-@pytest.mark.parametrize("operator", ["worst_frame", "mark_frames"])
-def test_with_nothing_missed_the_buttons_say_so(operator):
+def test_with_nothing_missed_the_button_says_so():
     def refusal():
         with pytest.raises(RuntimeError) as caught:
-            getattr(bpy.ops.ik2d, operator)()
+            bpy.ops.ik2d.mark_frames()
         return str(caught.value)
 
     assert "Make an armature the active object" in refusal()

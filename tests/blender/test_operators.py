@@ -563,7 +563,6 @@ EVERY = [
     "solve",
     "bake",
     "limits_from_bones",
-    "joints_update",
 ]
 
 

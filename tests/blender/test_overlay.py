@@ -307,16 +307,16 @@ def test_the_path_is_where_the_target_goes_and_says_where_it_is_missed() -> None
     assert 0 < path.missed.sum() < 40
 
 
-def test_the_path_is_kept_until_it_is_cleared_and_switches_the_overlay_on(settings) -> None:
+def test_the_path_switches_the_overlay_and_its_tick_on_and_the_tick_hides_it(settings) -> None:
     armature, _ = leg_with_target()
     chain = armature.ik2d.chains[0]
     bpy.context.view_layer.objects.active = armature
-    assert path_of(chain) is None and not bpy.ops.ik2d.target_path_clear.poll()
+    assert path_of(chain) is None
     settings.path = False
     assert bpy.ops.ik2d.target_path() == {'FINISHED'}
     assert path_of(chain) is not None and settings.show and settings.path
-    assert bpy.ops.ik2d.target_path_clear() == {'FINISHED'}
-    assert path_of(chain) is None
+    assert len(points(figure(armature, "path")))
+    assert not len(points(figure(armature)))
 
 
 def test_of_a_very_long_range_not_every_frame_is_looked_at() -> None:

@@ -14,6 +14,7 @@ from rigs import add_armature, add_target
 from ik2d_addon.bake import bake
 from ik2d_addon.chains import add_chain, hold_pose, remove_chain
 from ik2d_addon.features.baking.staleness import AnimatedPaths, bake_fingerprint
+from ik2d_addon.features.doctor.fixes import mend
 from ik2d_addon.features.posed.targets import remove_target
 
 # As parts of the limb's length, and of a rotation matrix.
@@ -393,7 +394,7 @@ def test_a_note_holds_after_bones_and_chain_were_renamed():
     bpy.context.view_layer.update()
     chain.name = "another"
     if armature.ik2d.chains[0].tip != "new b1":
-        bpy.ops.ik2d.joints_update()
+        mend('UPDATE_JOINTS', armature, armature.ik2d.chains[0])
     remove_chain(armature, armature.ik2d.chains[0])
     assert all(armature.pose.bones[f"new {name}"].matrix_basis == basis for name, basis in before.items())
 

@@ -7,6 +7,7 @@ from rigs import add_armature, add_chain, add_leg, add_target, leg_with_target
 
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.doctor.fixes import mend
 from ik2d_addon.rig.chain.renames import straighten
 from ik2d_addon.ui.settings.chain_list import add_chain as add_chain_to
 from ik2d_addon.ui.settings.joint_list import joints_missing
@@ -255,9 +256,8 @@ def test_update_joints_throws_no_settings_away():
     armature = add_leg()
     chain = add_chain(armature, "shin", None)
     set_joint(chain.joints["thigh"])
-    activate(armature)
     armature.data.bones["thigh"].name = "femur"
-    assert bpy.ops.ik2d.joints_update() == {'FINISHED'}
+    assert mend('UPDATE_JOINTS', armature, chain) == "Chain 'shin' has 2 joints"
     assert joint_settings(chain)["femur"] == LIMITED
 
 

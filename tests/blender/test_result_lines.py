@@ -16,10 +16,12 @@ class Layout:
     """A layout that keeps what is drawn; folded panels are open where `is_open`."""
 
     def __init__(self, drawn, is_open=False):
-        self.drawn, self.is_open = drawn, is_open
+        self.drawn, self.is_open, self.buttons = drawn, is_open, []
 
     def row(self, **_looks):
-        return Layout(self.drawn, self.is_open)
+        row = Layout(self.drawn, self.is_open)
+        row.buttons = self.buttons
+        return row
 
     column = box = split = row
 
@@ -34,8 +36,10 @@ class Layout:
         self.drawn.append(("label", text, icon))
 
     def operator(self, name, text="", **_looks):
+        button = SimpleNamespace()
         self.drawn.append((name, text))
-        return SimpleNamespace()
+        self.buttons.append((name, button))
+        return button
 
     def prop(self, _owner, name, **_looks):
         self.drawn.append(("prop", name))
@@ -52,16 +56,21 @@ class Context:
 
 def drawn(is_open=False):
     """Return the rows of the panel Bake, as it draws them."""
-    found = []
+    return layout_of_bake(is_open).drawn
+
+
+def layout_of_bake(is_open):
+    """Return the layout of the panel Bake, as it is drawn."""
+    layout = Layout([], is_open)
     panels.IK2D_PT_bake.draw(
         SimpleNamespace(
-            layout=Layout(found, is_open),
+            layout=layout,
             _draw_range=panels.IK2D_PT_bake._draw_range,
             _draw_buttons=panels.IK2D_PT_bake._draw_buttons,
         ),
         Context(),
     )
-    return found
+    return layout
 
 
 def two_legs(*places):
@@ -113,8 +122,21 @@ def test_missed_frames_are_counted_once_for_all_chains():
         f"Baked 10 frames, 2 chains: off target on {int(last) - int(first) + 1} frames"
     )
     assert line[2] == 'ERROR'
-    assert [one[0] for one in drawn(is_open=True)].count("ik2d.worst_frame") == 2
-    assert "ik2d.worst_frame" not in [one[0] for one in drawn()]
+    assert [one[0] for one in drawn(is_open=True)].count("wm.context_set_int") == 2
+    assert "wm.context_set_int" not in [one[0] for one in drawn()]
+
+
+def test_the_button_of_a_missed_frame_goes_to_the_worst_one():
+    (chain, _other) = two_legs(*FAR).ik2d.chains
+    bpy.ops.ik2d.bake()
+    bpy.context.scene.frame_set(1)
+    go = next(button for name, button in layout_of_bake(True).buttons if name == "wm.context_set_int")
+    chain.worst_frame = go.value = 7
+    bpy.ops.ed.undo_push(message="before")
+    assert bpy.ops.wm.context_set_int('EXEC_DEFAULT', True, **vars(go)) == {'FINISHED'}
+    assert bpy.context.scene.frame_current == 7
+    bpy.ops.ed.undo()
+    assert bpy.context.scene.frame_current == 1
 
 
 def test_a_bake_that_is_out_of_date_has_bake_again_and_live_next_to_each_other():

@@ -16,8 +16,8 @@ from rigs import (
 
 from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.doctor import mute_constraints as muting
-from ik2d_addon.features.doctor.muting import mute_constraints
+from ik2d_addon.features.doctor.fixes import mend
+from ik2d_addon.features.doctor.muting import mute_on_frames
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene.bone_constraints import other_controls, sentences
@@ -229,7 +229,7 @@ def test_influence_that_is_driven_counts_and_the_driver_is_named_as_the_way_out(
     rulers = other_controls_of(armature)
     assert [ruler.driven for ruler in rulers] == [True]
     assert "its influence is driven" in sentences("shin", rulers)[0]
-    muted, driven = mute_constraints(armature, rulers, bpy.context.scene, FIRST, LAST)
+    muted, driven = mute_on_frames(armature, rulers, bpy.context.scene, FIRST, LAST)
     assert (muted, driven) == ([], rulers)
     assert animation_of(armature) == {}
 
@@ -238,7 +238,7 @@ def test_influence_that_is_driven_counts_and_the_driver_is_named_as_the_way_out(
 
 
 def mute(armature, first=FIRST, last=LAST):
-    return mute_constraints(
+    return mute_on_frames(
         armature, other_controls_of(armature, first=first, last=last), bpy.context.scene, first, last
     )
 
@@ -312,7 +312,7 @@ def test_one_click_mutes_them_and_one_undo_brings_them_back():
     settings.use_custom_range, settings.frame_start, settings.frame_end = True, FIRST, LAST
     bpy.context.view_layer.objects.active = armature
     bpy.ops.ed.undo_push(message="before")
-    assert bpy.ops.ik2d.mute_constraints('EXEC_DEFAULT', True) == {'FINISHED'}
+    assert bpy.ops.ik2d.mend('EXEC_DEFAULT', True, way='MUTE_CONSTRAINTS') == {'FINISHED'}
     assert other_controls_of(armature) == [] and animation_of(armature)
     bpy.ops.ed.undo()
     armature = bpy.data.objects["Rig"]
@@ -323,14 +323,20 @@ def test_a_click_that_can_do_nothing_says_why():
     armature, _chain = leg_with_foot()
     bpy.context.view_layer.objects.active = armature
     bpy.context.view_layer.update()
-    with pytest.raises(RuntimeError, match="No constraint overrides the chain's bones on these frames"):
-        bpy.ops.ik2d.mute_constraints()
+    with pytest.raises(RuntimeError, match="no constraint overrides its bones on these frames"):
+        bpy.ops.ik2d.mend(way='MUTE_CONSTRAINTS')
     add_ik(armature, "foot", 0).driver_add("influence").driver.expression = "frame > 15"
     bpy.context.scene.frame_end = 100  # the leg bakes a part
     armature.ik2d.use_custom_range, armature.ik2d.frame_end = True, LAST
     bpy.context.view_layer.update()
     with pytest.raises(RuntimeError, match="influence of 'IK' of bone 'foot' is driven"):
-        bpy.ops.ik2d.mute_constraints()
+        bpy.ops.ik2d.mend(way='MUTE_CONSTRAINTS')
+    add_ik(armature, "foot", 0, name="Other")
+    bpy.context.view_layer.update()
+    words = mend('MUTE_CONSTRAINTS', armature, armature.ik2d.chains[0])
+    assert words.startswith(
+        "Muted 1 constraint from frame 1 to 20. The influence of 'IK' of bone 'foot' is driven"
+    )
 
 
 # --- No noise, and no waiting -----------------------------------------------------------------------
@@ -367,5 +373,5 @@ def test_seven_hundred_bones_are_looked_through_in_a_few_calls_each():
     bpy.context.view_layer.update()
     reads = sum(1 + len(bone.constraints) for bone in armature.pose.bones)  # as often as any look must ask
     found = []
-    assert calls_of(lambda: found.extend(muting.other_controls_of(bpy.context, armature, chain))) < 8 * reads
+    assert calls_of(lambda: found.extend(other_controls(read_chain(armature, chain), 1, 40))) < 8 * reads
     assert len(found) == 1

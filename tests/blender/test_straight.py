@@ -201,7 +201,7 @@ def test_the_plane_is_turned_to_where_the_target_is(direction, expected):
     bpy.context.view_layer.objects.active = armature
     bpy.context.scene.frame_end = FRAMES
     bpy.context.scene.frame_set(3)
-    assert bpy.ops.ik2d.plane_to_target() == {'FINISHED'}
+    assert bpy.ops.ik2d.mend(way='PLANE_TO_TARGET') == {'FINISHED'}
     assert chain.plane == expected
     assert bpy.context.scene.frame_current == 3
     assert off_plane(armature) < 0.02 * before

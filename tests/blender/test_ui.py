@@ -12,7 +12,6 @@ from rigs import leg_with_target
 
 import ik2d_addon
 from ik2d_addon.features.adopt import operators as adopt
-from ik2d_addon.features.baking import missed_frames
 from ik2d_addon.features.drag import operator as drag
 from ik2d_addon.features.overlay import limit_drag, panel, target_path
 from ik2d_addon.features.setup import chain_presets, menus, panels
@@ -34,7 +33,6 @@ SENTENCE = "Baked 250 frames on 2 chains; 3 frames out of reach, worst by 0.12 m
 LONG_LABELS = (
     "Copy Limits from Bones",
     "Mute Constraints in Range",
-    "Set Solver to Smooth",
     "Clear Bake, 1001 to 1250",
     "Mark in Timeline",
     "Restore Original IK",
@@ -109,9 +107,8 @@ def test_each_menu_of_blender_holds_ours_once(name, draw):
     assert len(functions) == 1
 
 
-# Found where they are of use alone: at a finding, on the chain of a bone, in the Render menu, in the list of
-# presets, at a joint of the overlay.
-NOT_IN_MENU = {"mend", "chain_activate", "lock_interface", "preset_apply", "preset_add", "limit_set"}
+# Found where they are of use alone: at a finding, in the list of presets, at a joint of the overlay.
+NOT_IN_MENU = {"mend", "preset_apply", "preset_add", "limit_set"}
 
 
 class Entries:
@@ -159,10 +156,8 @@ def test_a_menu_goes_on_after_an_operator_of_a_feature_that_was_removed():
 @pytest.mark.parametrize("cls", OPERATORS, ids=lambda cls: cls.bl_idname)
 def test_operators_are_named_after_their_ids_and_undo(cls):
     assert cls.__name__ == "IK2D_OT_" + cls.bl_idname.removeprefix("ik2d.")
-    jumps_in_time = cls is missed_frames.IK2D_OT_worst_frame  # as Blender's own, one step to undo
     follows_the_mouse = {'GRAB_CURSOR', 'BLOCKING'} if cls is drag.IK2D_OT_drag else set()
-    undo = 'UNDO_GROUPED' if jumps_in_time else 'UNDO'
-    assert cls.bl_options == {'REGISTER', undo, *follows_the_mouse}
+    assert cls.bl_options == {'REGISTER', 'UNDO', *follows_the_mouse}
     assert rna_of(cls).description and not rna_of(cls).description.endswith(".")
 
 

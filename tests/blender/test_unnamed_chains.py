@@ -63,7 +63,7 @@ def test_its_live_failure_turns_it_off(monkeypatch):
     assert not chain.live and "ZeroDivisionError" in chain.live_status
 
 
-@pytest.mark.parametrize("operator", ["solve", "bake", "clear_bake", "flip", "chain_activate"])
+@pytest.mark.parametrize("operator", ["solve", "bake", "clear_bake", "flip"])
 def test_operators_find_it_by_its_name(operator):
     armature, chain = unnamed_leg()
     if operator == "clear_bake":

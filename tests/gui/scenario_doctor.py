@@ -63,7 +63,7 @@ def test():
     shows = lambda: arm().data.pose_position == 'POSE'  # noqa: E731
     yield from click_away(area, sidebar, "SHOW_POSE", shows, "the pose")
     (constraint,) = arm().pose.bones["fore"].constraints
-    yield from click_away(area, sidebar, "ik2d.mute_constraints", lambda: constraint.mute, "the mute")
+    yield from click_away(area, sidebar, "MUTE_CONSTRAINTS", lambda: constraint.mute, "the mute")
     yield from click_away(
         area, sidebar, "MUTE_DRIVERS", lambda: arm().animation_data.drivers[0].mute, "the muted driver"
     )

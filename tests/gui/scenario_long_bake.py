@@ -122,8 +122,8 @@ def test():
     sidebar.tag_redraw()
     yield from ui.shot(f"{SHOTS}/12_before_worst.png")
     yield 1.0  # the picture comes from outside; the button from Blender's own drawing
-    yield from open_result(area, sidebar, "ik2d.worst_frame")
-    yield from ui.click_button(area, sidebar, "ik2d.worst_frame")
+    yield from open_result(area, sidebar, "wm.context_set_int")
+    yield from ui.click_button(area, sidebar, "wm.context_set_int")
     yield from ui.wait_until(lambda: scene.frame_current == worst, "the worst frame")
     yield from ui.click_button(area, sidebar, "ik2d.mark_frames")
     yield from ui.wait_until(lambda: len(scene.timeline_markers), "the markers")

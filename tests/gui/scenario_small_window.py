@@ -25,8 +25,8 @@ def test():
     yield from ui.move(*ui.center(ui.region()[1]))
     yield from ui.shot(f"{SHOTS}/small_window.png")
     bpy.context.scene.frame_set(1)
-    yield from open_result(area, sidebar, "ik2d.worst_frame")
-    yield from ui.click_button(area, sidebar, "ik2d.worst_frame")
+    yield from open_result(area, sidebar, "wm.context_set_int")
+    yield from ui.click_button(area, sidebar, "wm.context_set_int")
     worst = arm.ik2d.chains[0].worst_frame
     yield from ui.wait_until(lambda: bpy.context.scene.frame_current == worst, "the worst frame")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Live toggle and status of a chain in the list and the sidebar, and their operators."""
+"""The Live toggle and status of a chain in the list and the sidebar, and the operator that turns it on."""
 
 import bpy
 from bpy.types import Context, Menu, Object, Operator, PropertyGroup, UILayout
@@ -47,7 +47,8 @@ def draw_before_render(menu: Menu, context: Context) -> None:
         chain.live for armature in with_settings(scene.objects) for chain in armature.ik2d.chains
     ):
         menu.layout.separator()
-        menu.layout.operator("ik2d.lock_interface", icon='LOCKED')
+        words = say("Live chains: turn on Lock Interface")
+        menu.layout.label(text=words, translate=False, icon='ERROR')
 
 
 def can_be_live(armature: Object) -> list[PropertyGroup]:
@@ -80,32 +81,17 @@ class IK2D_OT_live_again(ChainOperator, Operator):
         return say("Live is on again for {names}", names=listed(chain.name for chain in chains))
 
 
-class IK2D_OT_lock_interface(ChainOperator, Operator):
-    """Lock Blender's interface while it renders: live chains that move meanwhile may crash it"""
-
-    bl_idname = "ik2d.lock_interface"
-    bl_label = "Lock Interface for Renders"
-
-    @staticmethod
-    def why_not(context):
-        locked = context.scene.render.use_lock_interface
-        return say("The interface is locked while rendering already") if locked else ""
-
-    def work(self, context):
-        context.scene.render.use_lock_interface = True
-
-
-classes = (IK2D_OT_live_again, IK2D_OT_lock_interface)
+classes = (IK2D_OT_live_again,)
 _register_classes, _unregister_classes = registration(classes)
 
 
 def register() -> None:
-    """Register the operators and add a word to the Render menu."""
+    """Register the operator and add a word to the Render menu."""
     _register_classes()
     bpy.types.TOPBAR_MT_render.append(draw_before_render)
 
 
 def unregister() -> None:
-    """Take the word away and unregister the operators."""
+    """Take the word away and unregister the operator."""
     bpy.types.TOPBAR_MT_render.remove(draw_before_render)
     _unregister_classes()

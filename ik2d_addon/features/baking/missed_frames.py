@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The frames that the last bake missed: as stored, as markers in the timeline, and to go to."""
+"""The frames that the last bake missed: as stored, and as markers in the timeline."""
 
 import re
 from collections.abc import Iterator
@@ -58,11 +58,11 @@ def mark_frames(chain: PropertyGroup, scene: Scene) -> int:
     return len(runs)
 
 
-# --- Operators ---------------------------------------------------------------
+# --- The operator ------------------------------------------------------------
 
 
 def _why_nothing_missed(context: Context) -> str:
-    """Return why there is no missed frame to go to; "" if there is one."""
+    """Return why there is no missed frame to mark; "" if there is one."""
     armature = active_armature(context)
     if armature is None:
         return say("Make an armature the active object")
@@ -82,51 +82,21 @@ def _missed_chain(context: Context, name: str) -> PropertyGroup:
     raise refusal("The last bake of chain '{name}' missed no frame", name=name)
 
 
-class _MissedFrames(ChainOperator):
-    """Base of the operators on missed frames."""
+class IK2D_OT_mark_frames(ChainOperator, Operator):
+    """Put timeline markers where the frames that the last bake missed begin and end"""
+
+    bl_idname = "ik2d.mark_frames"
+    bl_label = "Mark Missed Frames"
 
     chain: chain_name("Chain to look at; empty for the active one")
 
     why_not = staticmethod(_why_nothing_missed)
 
     def work(self, context):
-        return self.go(context, _missed_chain(context, self.chain))
-
-
-class IK2D_OT_worst_frame(_MissedFrames, Operator):
-    """Go to the frame on which the last bake missed the target most"""
-
-    bl_idname = "ik2d.worst_frame"
-    bl_label = "Go to Worst Frame"
-    # As with Blender's own frame jumps, many in a row are one undo step.
-    bl_options = {'REGISTER', 'UNDO_GROUPED'}
-    bl_undo_group = "Frame Change"
-
-    @staticmethod
-    def go(context: Context, chain: PropertyGroup) -> str:
-        """Set the frame; return a sentence."""
-        if not -FRAMES <= chain.worst_frame <= FRAMES:
-            raise _damaged(chain)
-        context.scene.frame_set(chain.worst_frame)
-        return say(
-            "Chain '{chain}' is furthest from its target at frame {frame}",
-            chain=chain.name,
-            frame=chain.worst_frame,
-        )
-
-
-class IK2D_OT_mark_frames(_MissedFrames, Operator):
-    """Put timeline markers where the frames that the last bake missed begin and end"""
-
-    bl_idname = "ik2d.mark_frames"
-    bl_label = "Mark Missed Frames"
-
-    @staticmethod
-    def go(context: Context, chain: PropertyGroup) -> str:
-        """Mark the frames; return a sentence."""
+        chain = _missed_chain(context, self.chain)
         runs = number_of(mark_frames(chain, context.scene), "run")
         return say("Marked {runs} of frames that chain '{chain}' missed", runs=runs, chain=chain.name)
 
 
-classes = (IK2D_OT_worst_frame, IK2D_OT_mark_frames)
+classes = (IK2D_OT_mark_frames,)
 register, unregister = registration(classes)

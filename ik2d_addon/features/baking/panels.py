@@ -184,7 +184,8 @@ def _draw_missed(column: UILayout, context: Context, missed: list) -> None:
             column.label(text=chain.name, translate=False)
         labels = [say("Frame {frame}", frame=chain.worst_frame), say("Mark in Timeline")]
         row = row_or_column(column, context, labels)
-        row.operator("ik2d.worst_frame", text=labels[0], translate=False, icon='TIME').chain = chain.name
+        go = row.operator("wm.context_set_int", text=labels[0], translate=False, icon='TIME')
+        go.data_path, go.value = "scene.frame_current", chain.worst_frame
         row.operator(
             "ik2d.mark_frames",
             text=labels[1],

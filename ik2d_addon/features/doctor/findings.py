@@ -30,7 +30,7 @@ from ...rig.pose.measures import (
 from ...rig.pose.rotations import channels_at_rest
 from ...rig.scene.bone_constraints import OtherControl, is_joint_limit, other_controls, sentences
 from ...rig.scene.missing_inputs import is_nowhere, nowhere_words
-from . import fixes, rest_fixes
+from . import fixes, muting, rest_fixes
 from .fixes import Fix
 from .planes import joints_off_plane
 from .sharing import bones_below, shared_bones
@@ -169,7 +169,7 @@ def _controlled(rig: RigChain, first: float, last: float, carrying: bool) -> Ite
     lines = sentences(rig.name, controls)
     if not lines:
         return
-    offered = [fixes.mute_constraints]
+    offered = [muting.mute_constraints]
     if any(_can_be_copied(rig, control) for control in controls):
         offered.insert(0, fixes.limits_from_bones)
     if any(control.kind == 'IK' for control in controls):

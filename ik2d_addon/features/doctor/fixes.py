@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The fixes that findings.py offers: each is a button, and a function that says what it has done.
 
-Those that change bones are in rest_fixes.py.
+Those that change bones are in rest_fixes.py, the one that mutes constraints in muting.py.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,12 +19,14 @@ from ...rig.animation import key_faults, versions
 from ...rig.chain.chain import RigChain, read_chain
 from ...rig.chain.checks.bones import chain_bones
 from ...rig.chain.planes import swing_note
-from ...rig.chain.renames import Settings
+from ...rig.chain.renames import Settings, straighten
 from ...rig.pose.rotations import channels_at_rest
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.missing_inputs import is_nowhere
+from ...ui.settings.joint_list import joints_missing, sync_joints
 from .planes import joints_off_plane
 from .planes import keep_plane as keep_chain_plane
+from .planes import plane_to_target as turn_to_target
 from .sharing import bones_below, shared_with, users_of
 
 # Of many bones in a sentence, this many are named.
@@ -205,6 +207,25 @@ def keep_plane(armature: bpy.types.Object, settings: Settings) -> str:
     return say("Chain '{chain}' keeps the plane that it has on these frames", chain=settings.name)
 
 
+@fix(LABELS[TO_TARGET])
+def plane_to_target(armature: bpy.types.Object, settings: Settings) -> str:
+    """Set the chain's plane to the one that its target is nearest to, on the frames to bake."""
+    scene = bpy.context.scene
+    first, last, _step = chosen_range(armature, scene)
+    turn_to_target(armature, settings, scene, first, last)
+    label = settings.bl_rna.properties["plane"].enum_items[settings.plane].name
+    return say("The plane of chain '{chain}' is {label} now", chain=settings.name, label=label)
+
+
+@fix("Update Joints")
+def update_joints(armature: bpy.types.Object, settings: Settings) -> str:
+    """Give the chain one joint for each of its bones, after these were edited."""
+    refuse_nothing(settings, joints_missing(settings), say("joint of it is missing"))
+    straighten(armature)
+    sync_joints(settings)
+    return say("Chain '{chain}' has {count} joints", chain=settings.name, count=len(settings.joints))
+
+
 @fix("Link to Scene")
 def link_to_scene(armature: bpy.types.Object, settings: Settings) -> str:
     """Put the target, and all else that the chain follows, where the armature is."""
@@ -362,14 +383,7 @@ def refuse_nothing(settings: Settings, found: Sequence[object], what: str) -> No
 
 # --- Fixes that are operators of their own -----------------------------------
 
-mute_constraints = Fix(
-    'MUTE_CONSTRAINTS', "Mute Constraints in Range", operator="ik2d.mute_constraints", icon='HIDE_ON'
-)
-plane_to_target = Fix(
-    'PLANE_TO_TARGET', LABELS[TO_TARGET], operator="ik2d.plane_to_target", icon='ORIENTATION_NORMAL'
-)
 flip = Fix('FLIP', "Flip Bend", operator="ik2d.flip", icon='MOD_MIRROR')
-update_joints = Fix('UPDATE_JOINTS', "Update Joints", operator="ik2d.joints_update", icon='FILE_REFRESH')
 limits_from_bones = Fix(
     'LIMITS_FROM_BONES', "Copy Limits from Bones", operator="ik2d.limits_from_bones", icon='CON_ROTLIMIT'
 )

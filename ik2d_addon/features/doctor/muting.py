@@ -7,19 +7,48 @@ from contextlib import ExitStack
 import bpy
 import numpy as np
 
-from ...core.words import refusal
+from ...bake.request import chosen_range
+from ...core import IK2DError
+from ...core.words import number_of, refusal, say
 from ...rig.animation import actions
 from ...rig.animation.fcurves import cut_at
 from ...rig.animation.times import animation_times
 from ...rig.animation.value_keys import curve_of
-from ...rig.scene.bone_constraints import OtherControl
+from ...rig.chain.chain import read_chain
+from ...rig.chain.native_state import acts
+from ...rig.chain.renames import Settings
+from ...rig.scene.bone_constraints import OtherControl, other_controls
+from .fixes import fix, refuse_nothing
 
 _CONSTANT = 'CONSTANT'
 # Two keys nearer than this many frames are one.
 _SAME_TIME = 1e-3
 
 
-def mute_constraints(
+@fix("Mute Constraints in Range")
+def mute_constraints(armature: bpy.types.Object, settings: Settings) -> str:
+    """Mute the constraints that override this chain, in the baked range."""
+    scene = bpy.context.scene
+    first, last, _step = chosen_range(armature, scene)
+    controls = other_controls(read_chain(armature, settings), first, last, carrying=acts(settings))
+    refuse_nothing(settings, controls, say("constraint overrides its bones on these frames"))
+    muted, driven = mute_on_frames(armature, controls, scene, first, last)
+    names = [
+        say("'{constraint}' of bone '{owner}'", constraint=control.constraint, owner=control.owner)
+        for control in driven
+    ]
+    left = say(
+        "The influence of {names} is driven: mute the constraint, or disable its driver",
+        names=", ".join(names),
+    )
+    if not muted:
+        raise IK2DError(left)
+    count = number_of(len(muted), "constraint")
+    done = say("Muted {count} from frame {first} to {last}", count=count, first=first, last=last)
+    return f"{done}. {left}" if driven else done
+
+
+def mute_on_frames(
     armature: bpy.types.Object,
     controls: Sequence[OtherControl],
     scene: bpy.types.Scene,

@@ -27,9 +27,7 @@ class IK2D_PT_overlay(RigSidebar, Panel):
         if draw.problem:
             draw_text(layout.box(), context, draw.problem, 'ERROR')
         draw_parts(layout, overlay_settings())
-        row = layout.row(align=True)
-        row.operator("ik2d.target_path", icon='ANIM')
-        row.operator("ik2d.target_path_clear", text="", icon='X')
+        layout.operator("ik2d.target_path", icon='ANIM')
 
 
 class IK2D_PT_overlay_popover(Panel):

@@ -81,45 +81,24 @@ class IK2D_OT_target_path(ChainOperator, Operator):
         )
 
 
-class IK2D_OT_target_path_clear(ChainOperator, Operator):
-    """Hide the path of the active chain's target"""
-
-    bl_idname = "ik2d.target_path_clear"
-    bl_label = "Clear Path"
-    bl_options = {'REGISTER'}  # nothing of the file changes
-
-    @staticmethod
-    def why_not(context):
-        chain = shown_chain(context)
-        if chain is None:
-            return say("Add a chain first")
-        return "" if path_of(chain) is not None else say("There is no path; calculate it first")
-
-    def work(self, context):
-        chain = shown_chain(context)
-        del _paths[chain.id_data.session_uid, chain.name]
-        for listener in listeners:
-            listener()
-
-
 @persistent
 def _forget_paths(*_arguments) -> None:
     """Forget the paths of the file before: its objects are gone."""
     _paths.clear()
 
 
-classes = (IK2D_OT_target_path, IK2D_OT_target_path_clear)
+classes = (IK2D_OT_target_path,)
 _register_classes, _unregister_classes = registration(classes)
 
 
 def register() -> None:
-    """Register the operators."""
+    """Register the operator."""
     _register_classes()
     bpy.app.handlers.load_post.append(_forget_paths)
 
 
 def unregister() -> None:
-    """Unregister them, and forget the paths."""
+    """Unregister it, and forget the paths."""
     bpy.app.handlers.load_post.remove(_forget_paths)
     _unregister_classes()
     _paths.clear()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators on whole chains: copy their settings, mirror, enable and activate them."""
+"""Operators on whole chains: copy their settings, mirror and enable them."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,8 +9,8 @@ from bpy.types import Context, Object, Operator, PropertyGroup
 from ...core import IK2DError
 from ...core.words import number_of, quoted, say
 from ...rig.chain.fingerprint import followed_by
-from ...rig.chain.renames import bones_of, chain_named, needed_chain
-from ...ui.context import active_armature, active_chain, named_chain, shown_chain, why_no_chain, why_not_edit
+from ...rig.chain.renames import bones_of, chain_named
+from ...ui.context import active_armature, active_chain, named_chain, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
 from .copying import copy_settings, mirror_chain
@@ -144,24 +144,6 @@ class IK2D_OT_enable_chains(ChainOperator, Operator):
             other.enabled = self.which == 'ALL' or other == chain
 
 
-class IK2D_OT_chain_activate(ChainOperator, Operator):
-    """Show the chain of this bone in the sidebar"""
-
-    bl_idname = "ik2d.chain_activate"
-    bl_label = "Make Chain Active"
-
-    chain: chain_name("Chain to make active; empty for the one of the active bone")
-
-    @staticmethod
-    def why_not(context):
-        return why_not_edit(context) or ("" if chain_here(context) else say("The active bone is in no chain"))
-
-    def work(self, context):
-        armature = active_armature(context)
-        chain = needed_chain(armature, self.chain) if self.chain else chain_here(context)
-        armature.ik2d.active_index = list(armature.ik2d.chains).index(chain)
-
-
 def chain_here(context: Context) -> PropertyGroup | None:
     """Return the chain of the active bone, of several the active chain or the first; None without any."""
     armature = active_armature(context)
@@ -173,5 +155,5 @@ def chain_here(context: Context) -> PropertyGroup | None:
     return chosen if chosen in here else next(iter(here), None)
 
 
-classes = (IK2D_OT_copy_settings, IK2D_OT_mirror, IK2D_OT_enable_chains, IK2D_OT_chain_activate)
+classes = (IK2D_OT_copy_settings, IK2D_OT_mirror, IK2D_OT_enable_chains)
 register, unregister = registration(classes)

@@ -7,7 +7,7 @@ import bpy
 from bpy.types import Context, Menu, UILayout
 
 from ...core.words import say
-from ...ui.context import active_armature, active_chain
+from ...ui.context import active_armature, active_chain, why_not_edit
 from ...ui.registration import register_classes, unregister_classes
 from ...ui.settings.overlay import overlay_settings
 from ..match.operators import draw_match_menu
@@ -48,8 +48,11 @@ class IK2D_MT_bone(Menu):
         layout, chain = self.layout, chain_here(context)
         if chain is not None:
             layout.label(text=say("Chain '{chain}'", chain=chain.name), translate=False)
-            if chain != active_chain(chain.id_data):
-                _entry(layout, "ik2d.chain_activate", 'RESTRICT_SELECT_OFF', chain=chain.name)
+            if chain != active_chain(chain.id_data) and not why_not_edit(context):
+                index = list(chain.id_data.ik2d.chains).index(chain)
+                words = {"text": say("Make Chain Active"), "translate": False, "icon": 'RESTRICT_SELECT_OFF'}
+                activate = layout.operator("wm.context_set_int", **words)
+                activate.data_path, activate.value = "object.ik2d.active_index", index
             _entry(layout, "ik2d.solve", 'POSE_HLT', chain=chain.name)
             _entry(layout, "ik2d.key_target", 'KEYFRAME_HLT', chain=chain.name)
             _entry(layout, "ik2d.bake", 'KEY_HLT', chain=chain.name)
@@ -83,10 +86,8 @@ class IK2D_MT_menu(Menu):
         _entry(layout, "ik2d.clear_bake", 'X')
         _entry(layout, "ik2d.live_again", 'PLAY')
         _entry(layout, "ik2d.show_before", 'HIDE_OFF')
-        _entry(layout, "ik2d.worst_frame", 'TIME')
         _entry(layout, "ik2d.mark_frames", 'MARKER_HLT')
         _entry(layout, "ik2d.target_path", 'ANIM')
-        _entry(layout, "ik2d.target_path_clear")
         layout.separator()
         _entry(layout, "ik2d.flip", 'MOD_MIRROR')
         _entry(layout, "ik2d.flip", 'MOD_MIRROR', say("Flip Over 10 Frames"), frames=10)
@@ -150,13 +151,10 @@ class IK2D_MT_joints(Menu):
     def draw(self, _context):
         layout = self.layout
         _entry(layout, "ik2d.turn_plane")
-        _entry(layout, "ik2d.plane_to_target", 'ORIENTATION_NORMAL')
         _entry(layout, "ik2d.pole_add", 'EMPTY_AXIS')
         _entry(layout, "ik2d.pole_fit", 'CON_TRACKTO')
         layout.separator()
         _entry(layout, "ik2d.limits_from_bones", 'CON_ROTLIMIT')
-        _entry(layout, "ik2d.joints_update", 'FILE_REFRESH')
-        _entry(layout, "ik2d.mute_constraints", 'HIDE_ON')
 
 
 def _entry(layout: UILayout, name: str, icon: str = 'NONE', text: str = "", **properties: object) -> None:

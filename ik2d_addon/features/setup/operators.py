@@ -8,14 +8,14 @@ from mathutils import Vector
 from ...core.words import refusal, say
 from ...rig.chain.chain import problem_of
 from ...rig.chain.native_state import acts, is_flipped
-from ...rig.chain.renames import bones_of, straighten
+from ...rig.chain.renames import bones_of
 from ...ui.context import active_armature, active_chain, named_chain, shown_chain, why_no_chain, why_not_edit
 from ...ui.operator import ChainOperator, chain_name, tick
 from ...ui.preferences import is_live_at_once
 from ...ui.registration import registration
 from ...ui.settings.adopted import is_adopted
 from ...ui.settings.chain_list import add_chain, add_target, drop_chain, flip, move_in_list, refuse_drop
-from ...ui.settings.joint_list import joints_wanted, sync_joints
+from ...ui.settings.joint_list import joints_wanted
 from ..adopt.keep import give_back
 from ..native import remove_native
 from ..posed.before import Before, note_before, pose_of, read_before
@@ -253,21 +253,6 @@ def _why_no_bones(context: Context) -> str:
     return "" if joints_wanted(shown_chain(context)) else say("Choose the chain's last bone and length first")
 
 
-class IK2D_OT_joints_update(ChainOperator, Operator):
-    """Give the active chain one joint for each of its bones, after these were renamed or edited"""
-
-    bl_idname = "ik2d.joints_update"
-    bl_label = "Update Joints"
-
-    why_not = staticmethod(_why_no_bones)
-
-    def work(self, context):
-        chain = shown_chain(context)
-        straighten(chain.id_data)
-        sync_joints(chain)
-        return say("Chain '{chain}' has {count} joints", chain=chain.name, count=len(chain.joints))
-
-
 class IK2D_OT_limits_from_bones(ChainOperator, Operator):
     """Copy the bones' IK limits, IK locks and Limit constraints to the chain's limits and slides"""
 
@@ -295,7 +280,6 @@ classes = (
     IK2D_OT_chain_remove,
     IK2D_OT_chain_move,
     IK2D_OT_flip,
-    IK2D_OT_joints_update,
     IK2D_OT_limits_from_bones,
 )
 register, unregister = registration(classes)

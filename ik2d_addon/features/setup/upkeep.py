@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Handlers that follow moved chains, renamed bones and undo.
+"""Handlers that follow moved chains, renamed and edited bones, and undo.
 
 They also keep results with their rig, and prepare library overrides.
 """
@@ -18,6 +18,7 @@ from ...rig.chain.paths.owners import with_settings
 from ...rig.chain.renames import names_fingerprint, straighten
 from ...rig.scene import live_pause
 from ...ui.context import active_chain, followers, follows
+from ...ui.settings.joint_list import joints_missing, sync_joints
 from ..baking.earlier_sides import renew_sides
 from ..baking.results import drop_copied, keep_results
 from .chain_operators import chains_at
@@ -151,11 +152,14 @@ def _follow_edits(_scene, depsgraph) -> None:
 
 
 def _straighten_where_edited(rig: bpy.types.Object) -> None:
-    """Straighten a rig, unless its chains and the bones that they name are as they were left."""
+    """Straighten a rig and give its bones joints, unless chains and bones are as they were left."""
     with suppress(UnicodeDecodeError):
         if names_fingerprint(rig) == _left_as.get(rig.session_uid):
             return
     straighten(rig)
+    for chain in rig.ik2d.chains:
+        if len(chain.joints) and joints_missing(chain):
+            sync_joints(chain)
     with suppress(UnicodeDecodeError):
         _left_as[rig.session_uid] = names_fingerprint(rig)
 

@@ -69,7 +69,8 @@ class IK2D_PG_overlay(PropertyGroup):
         "the root, and where the elbow of two bones pops, which Softness makes smaller",
     )
     path: _part(
-        "Target's Path", "Where the target goes, and where the chain cannot follow, once it is calculated"
+        "Target's Path",
+        "Where the target goes, and where the chain cannot follow, once Calculate Path has found it",
     )
     handles: _part(
         "Handles", "In Pose Mode: to drag the ends of the active bone's limits, and to flip the bend"

@@ -112,7 +112,11 @@ def test_ik_that_rules_the_chain_can_be_adopted_instead():
 
 
 @pytest.mark.slow
-@each_fault
+@pytest.mark.parametrize(
+    "fault",
+    [fault for fault in FAULTS if fault.way != 'UPDATE_JOINTS'],  # undo is an edit, which gives joints
+    ids=lambda fault: fault.name,
+)
 def test_undo_brings_all_back_as_it_was(fault):
     armature, _chain = fault.build()
     armature.ik2d.active_index = 0
@@ -133,6 +137,7 @@ def test_undo_brings_all_back_as_it_was(fault):
     sorted(
         WAYS
         - {'DISABLE', 'HINGE_PLANE', 'SHOW_POSE', 'CLEAR_TARGET', 'ACCEPT', 'FLATTEN', 'KEEP_PLANE', 'SWING'}
+        - {'PLANE_TO_TARGET'}
     ),
 )
 def test_where_nothing_is_wrong_a_way_says_so_and_changes_nothing(way):

@@ -10,12 +10,12 @@ from constrained_legs import FIRST, LAST, SCENE, found, ik, influence_curve, key
 from rigs import animation_of
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.doctor.muting import mute_constraints
+from ik2d_addon.features.doctor.muting import mute_on_frames
 
 
 def mute(armature, first=FIRST, last=LAST):
     scene = bpy.context.scene
-    return mute_constraints(armature, controls_of(armature), scene, first, last)
+    return mute_on_frames(armature, controls_of(armature), scene, first, last)
 
 
 def controls_of(armature):
@@ -146,7 +146,7 @@ def test_samples_are_refused():
     controls = controls_of(armature)
     curve.convert_to_samples(1, 30)
     with pytest.raises(IK2DError) as caught:
-        mute_constraints(armature, controls, bpy.context.scene, FIRST, LAST)
+        mute_on_frames(armature, controls, bpy.context.scene, FIRST, LAST)
     assert str(caught.value) == f"'Rig': channel {curve.data_path} holds samples; turn them into keys"
 
 
@@ -162,8 +162,8 @@ def test_tweaked_strips_are_refused_unless_all_frames_are_muted():
     controls = controls_of(armature)
     scene = bpy.context.scene
     with pytest.raises(IK2DError) as caught:
-        mute_constraints(armature, controls, scene, FIRST, LAST)
+        mute_on_frames(armature, controls, scene, FIRST, LAST)
     assert str(caught.value) == "'Rig' is in the NLA's tweak mode; leave it (Tab in the NLA editor)"
-    assert mute_constraints(armature, [], scene, FIRST, LAST) == ([], [])
-    mute_constraints(armature, controls, scene, *SCENE)
+    assert mute_on_frames(armature, [], scene, FIRST, LAST) == ([], [])
+    mute_on_frames(armature, controls, scene, *SCENE)
     assert constraint.mute

@@ -48,6 +48,21 @@ def edited(data):
     bpy.context.view_layer.update()
 
 
+def test_bones_that_come_into_a_chain_by_an_edit_have_joints():
+    armature, _ = leg_with_target()
+    chain = armature.ik2d.chains[0]
+    chain.joints["shin"].weight = 0.5
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='EDIT')
+    bones = armature.data.edit_bones
+    middle = bones.new("knee")
+    middle.head, middle.tail, middle.parent = (0, -0.1, 1), (0, -0.1, 0.9), bones["thigh"]
+    bones["shin"].parent = middle
+    bpy.ops.object.mode_set(mode='OBJECT')
+    bpy.context.view_layer.update()
+    assert chain.joints.keys() == ["knee", "shin"] and chain.joints["shin"].weight == 0.5
+
+
 def rig_with_a_target_bone():
     """Add a leg whose target is a bone of another armature; return its chain and that armature."""
     armature, _ = leg_with_target()
