@@ -69,7 +69,7 @@ def test_adopted_and_baked_the_tips_are_on_their_targets(make):
     bpy.ops.ik2d.bake()
     for frame, error in played_back_errors(armature, chain, FRAMES):
         assert error <= ON_TARGET * reach(armature, chain), frame
-        assert constraint.mute
+        assert constraint.mute or constraint.target is None
 
 
 @pytest.mark.slow

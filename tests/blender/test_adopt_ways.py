@@ -5,7 +5,7 @@ import bpy
 import ik_rigs
 import pytest
 from ik_rigs import PATH, add_ik, from_the_tip, leg_with_foot
-from rigs import add_chain, add_target, override_from, played_back_errors
+from rigs import add_chain, add_target, evaluated_tip, override_from, played_back_errors
 from snapshots import differences
 from whole_rig import whole_rig
 
@@ -260,15 +260,23 @@ def test_a_linked_armature_is_refused_and_an_override_works(tmp_path):
     assert not armature.pose.bones["shin"].constraints[0].mute and len(armature.ik2d.chains) == 0
 
 
-def test_an_override_whose_mute_is_driven_is_left_alone_in_words(tmp_path):
+def test_an_override_whose_mute_is_driven_is_adopted_and_released(tmp_path):
     path = str(tmp_path / "library.blend")
     armature = built(ik_rigs.driven_mute)
     bpy.data.libraries.write(path, {armature, bpy.context.scene})
     armature = override_from(path, "Rig", "Target")
     bpy.context.view_layer.objects.active = armature
-    with pytest.raises(RuntimeError, match="has a driver in the linked library"):
-        bpy.ops.ik2d.adopt(all=True)
-    assert len(armature.ik2d.chains) == 0
+    bpy.context.scene.frame_set(7)
+    before = evaluated_tip(armature, "shin")
+    assert bpy.ops.ik2d.adopt(all=True) == {'FINISHED'}
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    armature = next(ob for ob in bpy.data.objects if ob.override_library and ob.type == 'ARMATURE')
+    assert armature.pose.bones["shin"].constraints[0].target is None
+    bpy.context.view_layer.objects.active = armature
+    assert bpy.ops.ik2d.release() == {'FINISHED'}
+    bpy.context.scene.frame_set(7)
+    assert (evaluated_tip(armature, "shin") - before).length < 1e-6 and len(armature.ik2d.chains) == 0
 
 
 @pytest.mark.slow

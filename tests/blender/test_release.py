@@ -140,16 +140,28 @@ def test_a_constraint_that_may_be_one_of_several_keeps_the_chain(capfd):
     assert is_back(armature, before) and not len(armature.ik2d.chains)
 
 
-def test_a_curve_that_lost_its_path_keeps_the_chain():
-    armature, name, before = adopted()
-    (curve,) = existing_fcurves(armature)
-    curve.data_path = curve.data_path.replace("shin", "gone")
+def to_a_bone():
+    """Add a leg whose IK has the bone 'body' for its target, with its mute keyed."""
+    armature = ik_rigs.keyed_mute()
+    constraint = armature.pose.bones["shin"].constraints[0]
+    constraint.target, constraint.subtarget = armature, "body"
+    return armature
+
+
+def test_a_target_that_was_taken_out_comes_back_after_its_bone_was_renamed():
+    armature, name, before = adopted(to_a_bone)
+    constraint = armature.pose.bones["shin"].constraints[0]
+    assert constraint.target is None and not is_back(armature, before)
+    armature.data.bones["body"].name = "hips"
+    assert release(armature, name) == [] and is_back(armature, before)
+    assert (constraint.target, constraint.subtarget) == (armature, "hips")
+
+
+def test_a_target_that_is_gone_is_said():
+    armature, name, _before = adopted()
+    bpy.data.objects.remove(armature.ik2d.chains[0].target)
     (sentence,) = release(armature, name)
-    assert "has lost its path: unmute it in the Graph Editor, and restore again" in sentence
-    assert len(armature.ik2d.chains) == 1
-    curve.mute = False
-    (sentence,) = release(armature, name)
-    assert "is gone" in sentence and not len(armature.ik2d.chains)
+    assert sentence == "The target of 'IK' of bone 'shin' is gone" and not len(armature.ik2d.chains)
 
 
 def test_a_chain_that_keeps_something_can_be_removed():
@@ -191,7 +203,7 @@ def test_an_action_that_others_use_is_not_removed():
 
 
 NOTES = [
-    *("", "x", "mute", "mute\t", "mute\t2", "mute\t1\n", "curve\tmute", "mute\t0\ncurve\tx\t1"),
+    *("x", "mute", "mute\t", "mute\t2", "mute\t1\n", "curve\tmute", "mute\t0\ncurve\tx\t1"),
     *(
         "mute\t0\ncurve\tmute\tx",
         "mute\t0\ncurve\tmute\t1\t2",

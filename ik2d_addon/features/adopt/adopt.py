@@ -29,7 +29,6 @@ from .compare import Apart, compare_each, last_bones_turn, past_limits, posed_by
 from .course import targets_of
 from .keep import give_back, keep_animation, keep_bones, take
 from .limbs import limbs_meant, limbs_of
-from .muting import why_not_silence
 from .plan import AdoptPlan, read_plan
 from .poses import FEW_FRAMES, MOST_FRAMES, Watched, frames_of, watched
 from .words import (
@@ -99,15 +98,9 @@ def plan_adoption(
     plans: list[AdoptPlan] = []
     for limb in limbs:
         try:
-            plan = in_words(read_plan(limb, seen, plans))
+            plans.append(in_words(read_plan(limb, seen, plans)))
         except IK2DError as error:
             notes.append(say("Left alone: {error}", error=error))
-            continue
-        reason = _why_not(plan)
-        if reason:
-            notes.append(say("Left alone: {reason}", reason=reason))
-        else:
-            plans.append(plan)
     if not plans:
         raise IK2DError(notes[0])
     if names is None:
@@ -116,13 +109,6 @@ def plan_adoption(
         notes += left_alone(limbs_there.idle, limbs_there.helpers, single)
     takers = {i: taker for i, plan in enumerate(plans) if (taker := _taker(plan))}
     return Adoption(armature, tuple(plans), takers, seen, tuple(notes))
-
-
-def _why_not(plan: AdoptPlan) -> str:
-    """Return why a constraint of a plan cannot be muted; "" if all can."""
-    armature = plan.limb.armature
-    muted = (armature.pose.bones[bone].constraints[name] for bone, name in plan.muted)
-    return next(filter(None, (why_not_silence(armature, constraint) for constraint in muted)), "")
 
 
 def _taker(plan: AdoptPlan) -> str:

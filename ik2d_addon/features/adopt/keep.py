@@ -3,14 +3,14 @@
 
 from math import isfinite
 
-from bpy.types import Constraint, PoseBone, PropertyGroup
+from bpy.types import Constraint, Object, PoseBone, PropertyGroup
 
 from ...core.words import listed, noted, say
 from ...rig.animation.remembered import plain
 from ...rig.chain.hands import REST, hanging_bones, posed_hands, unkeyed_bones
 from ...rig.chain.renames import bones_of, found_bone, remember, straighten
 from .animation import LEVELS, levels_of, take_away
-from .muting import Unrestored, silence, unsilence
+from .muting import silence, unsilence, unsilence_as_noted
 
 # A bone's properties to restore: its rotation mode first, since setting that converts the rest.
 _KEPT = (
@@ -30,17 +30,22 @@ _KEPT = (
 
 
 def take(chain: PropertyGroup, bone: str, constraint: Constraint) -> None:
-    """Mute a bone's constraint and note how to restore it; raise IK2DError as `silence` does."""
+    """Mute a bone's constraint and note how to restore it."""
     armature = chain.id_data
-    note, actions = silence(armature, constraint)
     taken = chain.adopted.constraints.add()
-    taken.bone, taken.constraint, taken.note = bone, constraint.name, note
-    taken.kind = constraint.type
+    taken.bone, taken.constraint, taken.kind = bone, constraint.name, constraint.type
+    taken.target_bone = constraint.subtarget
+    taken.was_muted, taken.lost_target = silence(armature, constraint)
+    taken.loses_target = taken.lost_target is not None
     remember(taken.place, armature.data, bone)
+    if _has_target_bone(taken):
+        remember(taken.target_bone_place, taken.lost_target.data, taken.target_bone)
     constraints = armature.pose.bones[bone].constraints
     taken.index, taken.count = list(constraints).index(constraint), len(constraints)
-    for action in actions:
-        taken.actions.add().action = action
+
+
+def _has_target_bone(taken: PropertyGroup) -> bool:
+    return taken.lost_target is not None and taken.lost_target.type == 'ARMATURE' and bool(taken.target_bone)
 
 
 def keep_bones(chain: PropertyGroup) -> None:
@@ -74,11 +79,11 @@ def give_back(chain: PropertyGroup, for_good: bool = False) -> list[str]:
     """
     armature, adopted = chain.id_data, chain.adopted
     straighten(armature)
-    sentences = []
+    sentences: list[str] = []
     for i in reversed(range(len(adopted.constraints))):
-        left = _give_back_constraint(chain, adopted.constraints[i])
-        sentences += (*left.gone, *left.held)
-        if not left.held:
+        sentence, may_be_there = _give_back_constraint(chain, adopted.constraints[i])
+        sentences += [sentence] if sentence else []
+        if not may_be_there:
             adopted.constraints.remove(i)
     sentences += _give_back_bones(chain)
     armature.update_tag()
@@ -92,8 +97,11 @@ def give_back(chain: PropertyGroup, for_good: bool = False) -> list[str]:
     return sentences
 
 
-def _give_back_constraint(chain: PropertyGroup, taken: PropertyGroup) -> Unrestored:
-    """Restore a constraint of the bone it was on, or of a renamed bone of the limb."""
+def _give_back_constraint(chain: PropertyGroup, taken: PropertyGroup) -> tuple[str, bool]:
+    """Restore a constraint of the bone it was on, or of a renamed bone of the limb.
+
+    Returns a sentence, "" where all went well, and whether the constraint may still be there, not restored.
+    """
     data, bones = chain.id_data.data, chain.id_data.pose.bones
     names = [found_bone(data, taken.bone, taken.place)]
     if not names[0]:
@@ -114,22 +122,36 @@ def _give_back_constraint(chain: PropertyGroup, taken: PropertyGroup) -> Unresto
             (candidate for candidate in (named, renamed) if candidate is not None and candidate.type == kind),
             None,
         )
-        others += [candidate.name for candidate in own if candidate.type == kind and candidate.mute]
+        alike = [candidate for candidate in own if candidate.type == kind]
+        others += [candidate.name for candidate in alike if candidate.mute or candidate.target is None]
     if constraint is not None:
-        return unsilence(chain.id_data, constraint, taken.note, [each.action for each in taken.actions])
+        return _restore(chain.id_data, constraint, taken), False
     if others:
-        way_out = say("give it its name back and restore again, or remove the chain if it is none of these")
-        return Unrestored(
-            held=(
-                say(
-                    "{which} is not found, and may be {names}: {way_out}",
-                    which=which,
-                    names=listed(others),
-                    way_out=way_out,
-                ),
-            )
+        sentence = say(
+            "{which} is not found, and may be {names}: {way_out}",
+            which=which,
+            names=listed(others),
+            way_out=say(
+                "give it its name back and restore again, or remove the chain if it is none of these"
+            ),
         )
-    return Unrestored((say("{which} is gone: there is nothing to unmute", which=which),))
+        return sentence, True
+    return say("{which} is gone: there is nothing to unmute", which=which), False
+
+
+def _restore(armature: Object, constraint: Constraint, taken: PropertyGroup) -> str:
+    """Restore a constraint; return a sentence about what is gone, "" where nothing is."""
+    which = say("'{constraint}' of bone '{owner}'", constraint=constraint.name, owner=taken.bone)
+    target, subtarget = taken.lost_target, taken.target_bone
+    if _has_target_bone(taken):
+        subtarget = found_bone(target.data, subtarget, taken.target_bone_place) or subtarget
+    unsilence(constraint, taken.was_muted, target, subtarget)
+    if taken.note:
+        actions = [each.action for each in taken.actions]
+        return unsilence_as_noted(armature, constraint, which, taken.note, actions)
+    if taken.loses_target and target is None:
+        return say("The target of {which} is gone", which=which)
+    return ""
 
 
 def _give_back_bones(chain: PropertyGroup) -> list[str]:

@@ -11,13 +11,13 @@ from bpy.props import (
     PointerProperty,
     StringProperty,
 )
-from bpy.types import Action, PropertyGroup
+from bpy.types import Action, Object, PropertyGroup
 
 from .joint import GROWING, HIDDEN, NOTE, IK2D_PG_place
 
 
 class IK2D_PG_muted_in(PropertyGroup):
-    """An action in which the F-Curve of a constraint's mute was muted."""
+    """An action in which 1.0.0 has muted the F-Curve of a constraint's mute."""
 
     __slots__ = ()
 
@@ -40,10 +40,18 @@ class IK2D_PG_taken(PropertyGroup):
     kind: StringProperty(name="Kind", description="Type of the constraint", default="IK", **NOTE)
     index: IntProperty(name="Index", description="Its place among the bone's constraints", **NOTE)
     count: IntProperty(name="Count", description="How many constraints the bone had", **NOTE)
+    was_muted: BoolProperty(name="Was Muted", description="Whether it was muted before", **NOTE)
+    loses_target: BoolProperty(name="Loses Target", description="Whether its target was taken out", **NOTE)
+    lost_target: PointerProperty(
+        name="Lost Target", description="Target that was taken out", type=Object, **NOTE
+    )
+    target_bone: StringProperty(name="Target Bone", description="Bone of that target", **NOTE)
+    target_bone_place: PointerProperty(
+        name="Place", description="Where that bone stood", type=IK2D_PG_place, **NOTE
+    )
+    # of 1.0.0: what it muted, and the actions of the F-Curves in the note
     note: StringProperty(name="Note", description="What was muted, and how it was before", **NOTE)
-    actions: CollectionProperty(
-        name="Actions", type=IK2D_PG_muted_in, override=GROWING, options=HIDDEN
-    )  # of the F-Curves in the note, in their order
+    actions: CollectionProperty(name="Actions", type=IK2D_PG_muted_in, override=GROWING, options=HIDDEN)
 
 
 class IK2D_PG_kept_bone(PropertyGroup):
