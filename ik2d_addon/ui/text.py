@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Text and fields that fit the sidebar, however narrow it is and however large its letters are."""
+"""Texts over as many lines as the sidebar asks for, and fields."""
 
 from collections.abc import Callable, Sequence
 
 import blf
-from bpy.types import Context, Property, UILayout, bpy_struct
+from bpy.types import Context, UILayout, bpy_struct
 
 from ..core.words import say
 
@@ -61,25 +61,10 @@ def fitting(context: Context, texts: Sequence[str], left: float = 0.0) -> str:
     return next((text for text in texts if text_width(context, text) <= room), texts[-1])
 
 
-def row_or_column(layout: UILayout, context: Context, labels: Sequence[str], icons: bool = True) -> UILayout:
-    """Return an aligned row if buttons of equal width with these labels fit into it, else a column."""
-    room = (_PADDING + (_ICON if icons else 0.0)) * button_height(context)
-    widest = max(text_width(context, say(label)) for label in labels) + room
-    fits = widest * len(labels) <= content_width(context)
-    return layout.row(align=True) if fits else layout.column(align=True)
-
-
-def fitting_icon(context: Context, label: str, icon: str, in_box: bool = False) -> str:
-    """Return a button's icon, or 'NONE' where its label would be cut next to one."""
-    room = content_width(context) - (_BOX * button_height(context) if in_box else 0.0)
-    width = text_width(context, say(label)) + (_PADDING + _ICON) * button_height(context)
-    return icon if width <= room else 'NONE'
-
-
 def field(
     layout: UILayout, context: Context, owner: bpy_struct, name: str, label: str = "", **options
 ) -> None:
-    """Draw a property next to its name, or below it if the name or its value would be cut.
+    """Draw a property next to its name; a tick with its whole label, all others as Blender cuts them.
 
     search_in and search: the collection that its value is a name from.
     """
@@ -88,16 +73,11 @@ def field(
     if known is not None and known.type == 'BOOLEAN':
         _draw_tick(layout, context, owner, name, label)
         return
-    search = options.pop("search_in", None), options.pop("search", "")
-    if not (fits_as_name(context, label) and _fits_as_value(context, _value_text(owner, known))):
-        layout = layout.column(align=True)
-        layout.use_property_split = False
-        draw_text(layout, context, label, 'NONE')
-        label = ""
-    if search[0] is None:
+    search_in, search = options.pop("search_in", None), options.pop("search", "")
+    if search_in is None:
         layout.prop(owner, name, text=label, translate=False, **options)
     else:
-        layout.prop_search(owner, name, *search, text=label, translate=False, **options)
+        layout.prop_search(owner, name, search_in, search, text=label, translate=False, **options)
 
 
 def _draw_tick(layout: UILayout, context: Context, owner: bpy_struct, name: str, label: str) -> None:
@@ -124,20 +104,6 @@ def fits_as_name(context: Context, label: str) -> bool:
     """Return whether a property's name fits where Blender puts it, at the left of its value."""
     room = _NAMES * content_width(context) - 0.4 * button_height(context)
     return text_width(context, label) <= room
-
-
-def _value_text(owner: bpy_struct, known: Property | None) -> str:
-    """Return the text that a property shows, as far as its length matters: numbers always fit."""
-    value = getattr(owner, known.identifier) if known is not None else ""
-    if known is not None and known.type == 'ENUM':
-        return say(known.enum_items[value].name) if value in known.enum_items else ""
-    return value if isinstance(value, str) else getattr(value, "name", "")
-
-
-def _fits_as_value(context: Context, text: str) -> bool:
-    """Return whether a value's text fits next to its name."""
-    room = (1.0 - _NAMES) * content_width(context) - (2.0 * _ICON + _PADDING) * button_height(context)
-    return text_width(context, text) <= room
 
 
 def text_width(context: Context, text: str) -> float:

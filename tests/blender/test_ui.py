@@ -30,17 +30,6 @@ POPOVERS = (panel.IK2D_PT_overlay_popover, chain_presets.IK2D_PT_presets)
 SENTENCE = "Baked 250 frames on 2 chains; 3 frames out of reach, worst by 0.12 m at frame 87"
 
 
-LONG_LABELS = (
-    "Copy Limits from Bones",
-    "Mute Constraints in Range",
-    "Clear Bake, 1001 to 1250",
-    "Mark in Timeline",
-    "Restore Original IK",
-    "Convert to Drivers",
-    "On Drivers: Revert",
-)
-
-
 def narrow_context(width, scale):
     """Return as much of a context as text is measured by, for a sidebar of a width in pixels."""
     preferences = SimpleNamespace(
@@ -75,22 +64,6 @@ def test_text_is_broken_between_words():
 
 def test_a_word_wider_than_the_line_is_cut():
     assert wrapped("of mixamorig:LeftUpLeg", 10, len) == ["of", "mixamorig:", "LeftUpLeg"]
-
-
-@pytest.mark.parametrize("scale", [1.0, 1.5])
-@pytest.mark.parametrize("label", LONG_LABELS)
-def test_a_buttons_label_fits_a_narrow_sidebar_without_its_icon(label, scale):
-    context = narrow_context(200.0 * scale, scale)
-    boxed = label in ("Restore Original IK", "Convert to Drivers", "On Drivers: Revert", "Mark in Timeline")
-    room = text.content_width(context) - boxed * 28.0 * scale
-    assert text.text_width(context, label) + 10.0 * scale <= room
-    assert text.fitting_icon(narrow_context(500.0 * scale, scale), label, 'X', boxed) == 'X'
-
-
-def test_an_icon_goes_where_it_would_cut_the_label():
-    context = narrow_context(200.0, 1.0)
-    assert text.fitting_icon(context, "Copy Limits from Bones", 'CON_ROTLIMIT') == 'NONE'
-    assert text.fitting_icon(context, "Bake 1 to 40", 'KEY_HLT') == 'KEY_HLT'
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from ...ui.operator import AskingOperator, chain_name, tick
 from ...ui.preferences import is_live_at_once
 from ...ui.registration import registration
 from ...ui.settings.adopted import adopted_with, is_adopted
-from ...ui.text import draw_lines, draw_text, fitting_icon, row_or_column
+from ...ui.text import draw_lines, draw_text
 from .limbs import Limb, limbs_meant, limbs_of
 from .poses import FEW_FRAMES, MOST_FRAMES
 
@@ -235,17 +235,15 @@ class IK2D_OT_release(AskingOperator, Operator):
 
 def draw_adopt(layout: UILayout, context: Context) -> None:
     """Draw the buttons that adopt and restore, and what adopting has changed for the active chain, folded."""
-    row = row_or_column(layout, context, [IK2D_OT_adopt.bl_label, IK2D_OT_release.bl_label])
-    row.operator("ik2d.adopt", icon='CON_KINEMATIC')
-    label = IK2D_OT_release.bl_label
-    row.operator("ik2d.release", icon=fitting_icon(context, label, 'LOOP_BACK', in_box=True))
+    column = layout.column(align=True)
+    column.operator("ik2d.adopt", icon='CON_KINEMATIC')
+    column.operator("ik2d.release", icon='LOOP_BACK')
     chain = shown_chain(context)
     if chain is None or not is_adopted(chain):
         return
     if len(adopted_with(chain)) > 1:
         label = say("Restore This Limb Only")
-        icon = fitting_icon(context, label, 'LOOP_BACK', in_box=True)
-        layout.operator("ik2d.release", text=label, translate=False, icon=icon).this_only = True
+        column.operator("ik2d.release", text=label, translate=False, icon='LOOP_BACK').this_only = True
     adopted, lost = chain.adopted, chain.adopted.lost.splitlines()
     if not (adopted.apart or lost):
         return

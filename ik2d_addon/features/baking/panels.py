@@ -9,7 +9,7 @@ from ...core.words import say
 from ...ui.context import active_armature, shown_chain
 from ...ui.registration import registration
 from ...ui.sidebar import RigSidebar
-from ...ui.text import draw_text, field, fitting, fitting_icon, row_or_column
+from ...ui.text import draw_text, field, fitting
 from .before import shows_before
 from .live import can_be_live
 from .operators import frozen_motion_notes, other_selected, replaced_by_bake, unmoved_by_bake
@@ -56,14 +56,10 @@ class IK2D_PT_bake(RigSidebar, Panel):
             row = column.row()
             row.use_property_split = False
             row.prop(settings, "bake_selected")
-        label = clear_label(settings)
-        column.operator(
-            "ik2d.clear_bake", text=label, translate=False, icon=fitting_icon(context, label, 'X')
-        )
+        column.operator("ik2d.clear_bake", text=clear_label(settings), translate=False, icon='X')
         if shows_before(armature):
             label = say("Back to the Baked Action")
-            icon = fitting_icon(context, label, 'LOOP_BACK')
-            column.operator("ik2d.show_before", text=label, translate=False, icon=icon)
+            column.operator("ik2d.show_before", text=label, translate=False, icon='LOOP_BACK')
 
     @staticmethod
     def _draw_bake(column: UILayout, context: Context, armature: Object, stale: str) -> None:
@@ -72,8 +68,7 @@ class IK2D_PT_bake(RigSidebar, Panel):
         row = column.row(align=True)
         row.scale_y = 1.5
         label = say("Bake {first} to {last}", first=first, last=last)
-        icon = fitting_icon(context, label, 'KEY_HLT')
-        live = row
+        icon, live = 'KEY_HLT', row
         if stale:
             again = say("Bake Again {first} to {last}", first=first, last=last)
             label = fitting(context, [again, say("Bake Again")], left=_LIVE)
@@ -172,26 +167,22 @@ def _draw_result(
     words = column.column()
     words.active = not stale
     draw_text(words, context, sentence, 'ERROR' if alert else 'CHECKMARK')
-    _draw_missed(words, context, missed)
+    _draw_missed(words, missed)
     for warning in warnings_once(warnings, [chain.name for chain in settings.chains]):
         draw_text(words, context, warning, 'ERROR')
 
 
-def _draw_missed(column: UILayout, context: Context, missed: list) -> None:
+def _draw_missed(column: UILayout, missed: list) -> None:
     """Draw the buttons that jump to missed frames, for each chain that has any."""
     for chain in missed[:_MISSED_ROWS]:
         if len(chain.id_data.ik2d.chains) > 1:
             column.label(text=chain.name, translate=False)
-        labels = [say("Frame {frame}", frame=chain.worst_frame), say("Mark in Timeline")]
-        row = row_or_column(column, context, labels)
-        go = row.operator("wm.context_set_int", text=labels[0], translate=False, icon='TIME')
+        row = column.row(align=True)
+        label = say("Frame {frame}", frame=chain.worst_frame)
+        go = row.operator("wm.context_set_int", text=label, translate=False, icon='TIME')
         go.data_path, go.value = "scene.frame_current", chain.worst_frame
-        row.operator(
-            "ik2d.mark_frames",
-            text=labels[1],
-            translate=False,
-            icon=fitting_icon(context, labels[1], 'MARKER_HLT', in_box=True),
-        ).chain = chain.name
+        mark = {"text": say("Mark in Timeline"), "translate": False, "icon": 'MARKER_HLT'}
+        row.operator("ik2d.mark_frames", **mark).chain = chain.name
     if len(missed) > _MISSED_ROWS:
         column.label(text=say("and {count} more", count=len(missed) - _MISSED_ROWS), translate=False)
 

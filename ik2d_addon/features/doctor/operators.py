@@ -23,7 +23,7 @@ from ...ui.kept import kept
 from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
 from ...ui.settings.joint_list import joints_wanted
-from ...ui.text import draw_text, fitting_icon, row_or_column
+from ...ui.text import draw_text
 from .findings import Finding, findings, target_off_plane
 from .fixes import FIXES, mend
 
@@ -106,7 +106,7 @@ def draw_findings(layout: UILayout, context: Context, armature: Object, chain: P
     for finding in to_show[:_ROWS]:
         column = layout.column(align=True)
         draw_text(column.box(), context, shown(finding), 'INFO' if finding.note else 'ERROR')
-        _draw_fixes(column, context, chain, finding)
+        _draw_fixes(column, chain, finding)
     if len(to_show) > _ROWS:
         layout.label(text=say("and {count} more", count=len(to_show) - _ROWS), translate=False)
 
@@ -120,14 +120,11 @@ def shown(finding: Finding) -> str:
     return "\n".join(line[:1].upper() + line[1:] for line in lines)
 
 
-def _draw_fixes(column: UILayout, context: Context, chain: PropertyGroup, finding: Finding) -> None:
-    fixes = [fix for fix in finding.fixes if fix.way != 'ADOPT' or hasattr(bpy.types, "IK2D_OT_adopt")]
-    if not fixes:
-        return
-    row = row_or_column(column, context, [fix.label for fix in fixes])
-    for fix in fixes:
-        icon = fitting_icon(context, fix.label, fix.icon)
-        button = row.operator(fix.operator, text=say(fix.label), translate=False, icon=icon)
+def _draw_fixes(column: UILayout, chain: PropertyGroup, finding: Finding) -> None:
+    for fix in finding.fixes:
+        if fix.way == 'ADOPT' and not hasattr(bpy.types, "IK2D_OT_adopt"):
+            continue
+        button = column.operator(fix.operator, text=say(fix.label), translate=False, icon=fix.icon)
         if hasattr(button, "chain"):
             button.chain = chain.name
         if fix.work is not None:

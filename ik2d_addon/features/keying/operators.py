@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The operator that keys a chain's target, and its row in the panel."""
 
-from bpy.types import Context, Operator, PropertyGroup, UILayout
+from bpy.types import Operator, PropertyGroup, UILayout
 
 from ...core.words import quoted, say
 from ...ui.context import named_chain, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
-from ...ui.text import fitting_icon
 from .key_target import key_target
 
 
@@ -37,11 +36,9 @@ class IK2D_OT_key_target(ChainOperator, Operator):
         )
 
 
-def draw_key_target(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
+def draw_key_target(layout: UILayout, chain: PropertyGroup) -> None:
     """Draw the row that keys a chain's target."""
-    label = say(IK2D_OT_key_target.bl_label)
-    icon = fitting_icon(context, label, 'KEYFRAME_HLT')
-    layout.operator("ik2d.key_target", text=label, translate=False, icon=icon).chain = chain.name
+    layout.operator("ik2d.key_target", icon='KEYFRAME_HLT').chain = chain.name
 
 
 classes = (IK2D_OT_key_target,)

@@ -16,7 +16,6 @@ from ...ui.context import active_armature, shown_chain, why_not_edit, why_not_so
 from ...ui.kept import kept
 from ...ui.operator import ChainOperator, chain_name, frame_number, tick
 from ...ui.registration import registration
-from ...ui.text import row_or_column
 
 # Labels of the operators with the option to switch.
 _SWITCHES = (noted("Switch to IK"), noted("Switch to FK"))
@@ -172,13 +171,12 @@ def _has_snaps(armature: Object) -> bool:
 
 def draw_match(layout: UILayout, context: Context) -> None:
     """Draw the buttons of both operators, and those that switch."""
-    row = row_or_column(layout, context, [operator.bl_label for operator in _MATCHES])
+    column = layout.column(align=True)
     for operator in _MATCHES:
-        row.operator(operator.bl_idname)
-    labels = [say(label) for label in _SWITCHES]
-    row = row_or_column(layout, context, labels)
-    for operator, label in zip(_MATCHES, labels, strict=True):
-        row.operator(operator.bl_idname, text=label, translate=False).switch = True
+        column.operator(operator.bl_idname)
+    row = layout.row(align=True)
+    for operator, label in zip(_MATCHES, _SWITCHES, strict=True):
+        row.operator(operator.bl_idname, text=say(label), translate=False).switch = True
     if _has_snaps(active_armature(context)):
         layout.operator("ik2d.clear_snaps", icon='X')
 

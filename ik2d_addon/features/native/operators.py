@@ -12,7 +12,7 @@ from ...ui.context import active_armature, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, tick
 from ...ui.registration import registration
 from ...ui.settings.adopted import adopted_with
-from ...ui.text import draw_text, field, fitting_icon
+from ...ui.text import draw_text, field
 from . import remove_native
 from .changes import acts_as_set, changed_since_made
 
@@ -28,12 +28,10 @@ def draw_native(layout: UILayout, context: Context) -> None:
         layout.operator("ik2d.make_native", text=say("Convert Again"), translate=False, icon='DRIVER')
     label = say("On Drivers: Revert") if native else IK2D_OT_make_native.bl_label
     operator = "ik2d.remove_native" if native else "ik2d.make_native"
-    icon = fitting_icon(context, label, 'DRIVER', in_box=True)
-    layout.operator(operator, text=label, translate=False, icon=icon, depress=native)
+    layout.operator(operator, text=label, translate=False, icon='DRIVER', depress=native)
     if chain is not None and len(adopted_with(chain)) > 1:
         label = say("Revert This Limb Only") if native else say("Convert This Limb Only")
-        icon = fitting_icon(context, label, 'DRIVER', in_box=True)
-        layout.operator(operator, text=label, translate=False, icon=icon).this_only = True
+        layout.operator(operator, text=label, translate=False, icon='DRIVER').this_only = True
 
 
 def draw_setting(

@@ -12,7 +12,6 @@ from ...ui.kept import kept
 from ...ui.operator import AskingOperator, ChainOperator, chain_name, frame_number
 from ...ui.registration import registration
 from ...ui.sliced import SlicedOperator
-from ...ui.text import row_or_column
 from ..baking.results import store_bake
 from .before import is_planted
 
@@ -127,7 +126,7 @@ def draw_plant(layout: UILayout, context: Context, chain: PropertyGroup) -> None
     for name in names_of(chain):
         column.prop(chain.foot, name)
     body.operator("ik2d.find_contacts", icon='VIEWZOOM')
-    row = row_or_column(body, context, ["Plant Feet", "Clear"])
+    row = body.row(align=True)
     row.operator("ik2d.plant_feet", icon='CON_FLOOR')
     row.operator("ik2d.plant_clear", icon='X')
 

@@ -19,7 +19,7 @@ from ...ui.context import active_armature, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator
 from ...ui.registration import registration
 from ...ui.settings.chain_list import add_target
-from ...ui.text import field, fitting_icon
+from ...ui.text import field
 
 # A new pole is so far in front of the knee, as a part of the chain's length.
 _AWAY = 1.0
@@ -139,7 +139,7 @@ def draw_pole(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
         if chain.pole is None:
             layout.operator("ik2d.pole_add", icon='EMPTY_AXIS')
         elif bends_aside(chain):
-            layout.operator("ik2d.pole_fit", icon=fitting_icon(context, say("Point at Pole"), 'CON_TRACKTO'))
+            layout.operator("ik2d.pole_fit", icon='CON_TRACKTO')
     bones = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
     if len(bones) == 1:
         field(layout, context, chain, "aim_distance")

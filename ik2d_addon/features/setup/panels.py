@@ -14,7 +14,7 @@ from ...ui import manual
 from ...ui.context import active_armature
 from ...ui.registration import registration
 from ...ui.sidebar import ChainSidebar, Sidebar
-from ...ui.text import draw_text, draw_value, field, fitting_icon, text_width
+from ...ui.text import draw_text, draw_value, field, text_width
 from ..adopt.operators import draw_adopt
 from ..baking.live import draw_live
 from ..doctor.operators import cached_problem, draw_findings, read
@@ -101,7 +101,7 @@ class IK2D_PT_chain(ChainSidebar, Panel):
     def draw(self, context):
         layout, armature, chain = self.settings(context)
         draw_live(layout, context, chain, cached_problem(chain))
-        draw_key_target(layout, context, chain)
+        draw_key_target(layout, chain)
         column = layout.column()
         bones = {"icon": 'BONE_DATA', "search": "bones"}
         field(column, context, chain, "tip", search_in=armature.pose, **bones)
@@ -155,8 +155,7 @@ class IK2D_PT_joints(ChainSidebar, Panel):
         layout.template_list("IK2D_UL_joints", "", chain, "joints", chain, "shown_joint", rows=rows)
         if 0 <= chain.shown_joint < len(chain.joints):
             self._draw_joint(layout.column(), context, chain, chain.joints[chain.shown_joint])
-        label = say("Copy Limits from Bones")
-        layout.operator("ik2d.limits_from_bones", icon=fitting_icon(context, label, 'CON_ROTLIMIT'))
+        layout.operator("ik2d.limits_from_bones", icon='CON_ROTLIMIT')
         if chain.left_out:
             draw_text(layout, context, chain.left_out, 'INFO')
 
@@ -195,7 +194,7 @@ class IK2D_PT_foot(ChainSidebar, Panel):
             draw_foot(column, context, chain, draw_setting)
         else:
             field(column, context, chain, "hand_rotation")
-            column.operator("ik2d.foot_add", icon=fitting_icon(context, say("Add Foot"), 'ADD'))
+            column.operator("ik2d.foot_add", icon='ADD')
         draw_plant(layout, context, chain)
         column = layout.column()
         field(column, context, chain, "tip_rotation")
