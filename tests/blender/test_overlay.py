@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is drawn of a chain, without a window; tests/gui draws it in one."""
 
+from types import SimpleNamespace
+
 import bpy
 import check_samples
 import numpy as np
@@ -285,6 +287,61 @@ def test_a_script_that_changes_a_setting_is_noticed() -> None:
         change()
         seen.append(draw._settings_of([chain]))
         assert seen[-1] != seen[-2]
+
+
+# --- Two viewports ------------------------------------------------------------
+
+
+@pytest.fixture
+def made(monkeypatch) -> list[tuple]:
+    """Have a leg in viewports without a window; the list of figures that are made, by their backgrounds."""
+    armature, _ = leg_with_target()
+    shown = SimpleNamespace(session_uid=armature.session_uid, visible_get=lambda viewport: True)
+    backgrounds: list[tuple] = []
+
+    def noting(context, *_arguments) -> draw._Drawn:
+        backgrounds.append(chains_seen.background_of(context))
+        return draw._Drawn()
+
+    monkeypatch.setattr(draw, "chains_seen", lambda *_: (shown, list(armature.ik2d.chains)))
+    monkeypatch.setattr(draw, "_made", noting)
+    monkeypatch.setattr(draw, "_drawn", {})
+    return backgrounds
+
+
+def viewport(grey: float) -> SimpleNamespace:
+    """Return the context of a viewport with a background of its own."""
+    shading = SimpleNamespace(type='SOLID', background_type='VIEWPORT', background_color=(grey,) * 3)
+    return SimpleNamespace(mode='OBJECT', space_data=SimpleNamespace(shading=shading))
+
+
+def test_two_viewports_with_different_backgrounds_have_a_figure_each_that_is_made_once(made) -> None:
+    views = [viewport(0.2), viewport(0.8)]
+    shown = [draw._current(view) for _ in range(5) for view in views]
+    assert made == [(0.2,) * 3, (0.8,) * 3]
+    assert len({id(drawn) for drawn in shown}) == 2
+
+
+def test_both_are_made_anew_after_another_frame_a_change_or_a_setting(made) -> None:
+    views = [viewport(0.2), viewport(0.8)]
+    for step, change in enumerate(
+        (
+            lambda: None,
+            draw._frame_changed,
+            draw._anything_changed,
+            lambda: setattr(bpy.data.objects["Rig"].ik2d.chains[0], "softness", 0.1),
+        )
+    ):
+        change()
+        for view in 2 * views:
+            draw._current(view)
+        assert len(made) == 2 * (step + 1)
+
+
+def test_a_background_that_is_dragged_leaves_few_figures(made) -> None:
+    for number in range(100):
+        draw._current(viewport(number / 100))
+    assert len(draw._drawn) <= draw._MOST + 1
 
 
 # --- The target's path -------------------------------------------------------

@@ -40,10 +40,10 @@ _EDGE_ALPHA = 0.35
 
 @dataclass
 class _Drawn:
-    """Figure that was drawn last, with its fingerprint."""
+    """Figure that was drawn last over a background."""
 
-    key: tuple = ()  # the armature, the mode, the background
     settings: list[tuple] = field(default_factory=list)  # of the chains, as `_settings_of` reads them
+    is_of_frame: bool = True  # whether it shows the current frame
     rigs: dict[tuple, RigChain] = field(default_factory=dict)  # kept when the frame changes
     views: dict[str, ChainView] = field(default_factory=dict)  # by the chains' names
     batches: list[tuple[Any, str, float]] = field(default_factory=list)  # batch, shader, pixels
@@ -54,8 +54,11 @@ class _Drawn:
     edge: float = 0.0  # the grey of edges
 
 
-_drawn: _Drawn | None = None
-# The same for the viewport that is being drawn; None if it shows nothing.
+# By armature, mode and background: viewports may differ in these.
+_drawn: dict[tuple, _Drawn] = {}
+# As many are kept: a background whose color is dragged has many.
+_MOST = 8
+# That of the viewport that is being drawn; None if it shows nothing.
 _shown: _Drawn | None = None
 _callbacks: list = []
 # Whether all chains are drawn: asked at each redraw.
@@ -97,17 +100,19 @@ def _draw_in_pixels() -> None:
 
 def _current(context: Context) -> _Drawn | None:
     """Return the cached drawing, made again if something has changed; None if there is nothing to draw."""
-    global _drawn
     armature, chains = chains_seen(context, _all_chains)
     if not chains or not armature.visible_get(viewport=context.space_data):
         return None
     settings = _settings_of(chains)
     key = (armature.session_uid, context.mode, background_of(context))
-    if _drawn is None or _drawn.key != key or _drawn.settings != settings:
-        rigs = _drawn.rigs if _drawn is not None and _drawn.settings == settings else {}
-        _drawn = _made(context, armature, chains, rigs)
-        _drawn.key, _drawn.settings = key, settings
-    return _drawn
+    drawn = _drawn.get(key)
+    if drawn is None or not drawn.is_of_frame or drawn.settings != settings:
+        rigs = next((other.rigs for other in _drawn.values() if other.settings == settings), {})
+        if len(_drawn) > _MOST:
+            _drawn.clear()
+        drawn = _drawn[key] = _made(context, armature, chains, rigs)
+        drawn.settings = settings
+    return drawn
 
 
 def _settings_of(chains: list[PropertyGroup]) -> list[tuple]:
@@ -297,9 +302,10 @@ def _redraw() -> None:
 
 def update() -> None:
     """Draw all again, or stop drawing, as the settings say."""
-    global _drawn, _all_chains, problem
+    global _all_chains, problem
     settings = overlay_settings()
-    _drawn, _all_chains = None, settings.all_chains
+    _drawn.clear()
+    _all_chains = settings.all_chains
     wanted = settings.show and not bpy.app.background
     if wanted and not _callbacks:
         problem = ""
@@ -316,27 +322,27 @@ def update() -> None:
 
 
 def _stop() -> None:
-    global _drawn, _shown, problem
+    global _shown, problem
     problem = ""
     for callback in _callbacks:
         bpy.types.SpaceView3D.draw_handler_remove(callback, 'WINDOW')
     for name, function in _HANDLERS:
         getattr(bpy.app.handlers, name).remove(function)
     _callbacks.clear()
-    _drawn = _shown = None
+    _drawn.clear()
+    _shown = None
 
 
 @persistent
 def _anything_changed(*_arguments) -> None:
-    global _drawn
-    _drawn = None
+    _drawn.clear()
 
 
 @persistent
 def _frame_changed(*_arguments) -> None:
     """Draw the new pose; the rigs are kept."""
-    if _drawn is not None:
-        _drawn.key = ()
+    for drawn in _drawn.values():
+        drawn.is_of_frame = False
 
 
 @persistent
