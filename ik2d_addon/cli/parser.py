@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The commands and options of the command line."""
+"""The commands and options of the command line. Needs neither Blender nor numpy, so that --help is quick."""
 
 import argparse
 import os
 import re
 from collections.abc import Sequence
 from typing import NoReturn
-
-from ..bake.playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
-from ..core import IK2DError
 
 _FRAMES = re.compile(r"([+-]?[0-9]+):([+-]?[0-9]+)(?::([+-]?[0-9]+))?", re.ASCII)
 _BELOW_ZERO = re.compile(r"-[0-9]")
@@ -34,7 +31,13 @@ class _Parser(argparse.ArgumentParser):
     """Parser whose errors are IK2DErrors: one line, without the usage."""
 
     def error(self, message: str) -> NoReturn:
-        raise IK2DError(f"{' '.join(message.splitlines())}; --help lists the options")
+        _refuse(" ".join(message.splitlines()))
+
+
+def _refuse(words: str) -> NoReturn:
+    from ..core import IK2DError  # which needs numpy
+
+    raise IK2DError(f"{words}; --help lists the options")
 
 
 def parsed(arguments: Sequence[str], opens_scene: bool) -> argparse.Namespace:
@@ -56,7 +59,7 @@ def parsed(arguments: Sequence[str], opens_scene: bool) -> argparse.Namespace:
             joined.append(argument)
     for argument in joined:
         if argument.endswith("=--"):  # argparse of Python 3.11 fails on it
-            raise IK2DError(f"{argument[:-3]} is given without a value; --help lists the options")
+            _refuse(f"{argument[:-3]} is given without a value")
     given: list[str] = [_Given(argument) for argument in joined]
     options = _parser(opens_scene).parse_args(given)
     if options.command in EACH_WRITTEN:
@@ -321,8 +324,8 @@ def _add_checks(parser: argparse.ArgumentParser) -> None:
         "--verify",
         metavar="SAMPLE|ALL|NONE",
         type=str.upper,
-        choices=(VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING),
-        default=VERIFY_SAMPLE,
+        choices=("SAMPLE", "ALL", "NONE"),
+        default="SAMPLE",
         help="measure the finished bake: all frames by their keys, or in Blender where more than keys turns"
         " the bones; all in Blender; or none (default: SAMPLE)",
     )

@@ -11,12 +11,13 @@ from ..core import IK2DError
 from ..rig.chain.readable import in_words
 from .commands import check, gather, list_chains, native, plant
 from .commands.bake import bake_file
+from .commands.outcomes import outcome_line
 from .commands.several_files import bake_each
-from .console import complain, streams_open
+from .console import complain, say, streams_open
 from .exit_codes import BAD_INPUT, UNEXPECTED
 from .files import reports
 from .files.outputs import jobs_for, named_after
-from .parser import EACH_WRITTEN, parsed
+from .parser import EACH_WRITTEN, TELL_OUTCOME, parsed
 from .signals import Interrupted, heeded
 
 
@@ -26,26 +27,27 @@ def run(arguments: Sequence[str], *, opens_scene: bool = False) -> int:
     opens_scene: whether the arguments must name the .blend; if not, Blender may have opened it.
     """
     with heeded(), streams_open():
+        trace = ""
         try:
             return _do(parsed(arguments, opens_scene), opens_scene)
         except IK2DError as error:
-            complain(f"ik2d: error: {error}")
-            return BAD_INPUT
+            code, words = BAD_INPUT, f"error: {error}"
         except UnicodeDecodeError as error:
-            complain(f"ik2d: error: {in_words(error)}")
-            return BAD_INPUT
+            code, words = BAD_INPUT, f"error: {in_words(error)}"
         except Interrupted as interrupted:
-            complain("ik2d: interrupted; nothing is changed")
-            return interrupted.exit_code
+            code, words = interrupted.exit_code, "interrupted; nothing is changed"
         except Exception as error:
-            complain(
-                f"ik2d: error: unexpected: {type(error).__name__}: {error};"
+            code, trace = UNEXPECTED, traceback.format_exc() if "--debug" in arguments else ""
+            words = (
+                f"error: unexpected: {type(error).__name__}: {error};"
                 " please report it, with the file if you can (--debug shows where it happened)"
             )
-            if "--debug" in arguments:
-                for line in traceback.format_exc().splitlines():
-                    complain(line)
-            return UNEXPECTED
+        complain(f"ik2d: {words}")
+        for line in trace.splitlines():
+            complain(line)
+        if TELL_OUTCOME in arguments:
+            say(outcome_line(words))
+        return code
 
 
 def _do(options: argparse.Namespace, opens_scene: bool) -> int:

@@ -11,11 +11,10 @@ import bpy
 
 from ...bake import BakeOptions, BakeReport, bake
 from ...core.words import number_of
-from ..console import complain, say, stdout_to_stderr
-from ..exit_codes import DONE, NOT_HELD
+from ..console import say
 from ..files import files, reports, scene
 from ..signals import stop_if_asked
-from .one_file import armatures_of, ended, opened, refuse_empty, save
+from .one_file import Done, Line, armatures_of, refuse_empty, written
 from .outcomes import FileOutcome
 
 # A bake quicker than this needs no progress line.
@@ -24,20 +23,25 @@ _PROGRESS_AFTER, _PROGRESS_EVERY = 2.0, 1.0  # seconds
 
 def bake_file(options: argparse.Namespace) -> int:
     """Bake as the options say, save, and return the exit code. Raises IK2DError, Interrupted."""
-    refuse_empty("--output", options.output)
     refuse_empty("--report", options.report)
-    with ExitStack() as open_ones:
-        stdout = None
-        if reports.goes_to_stdout(options.report):
-            stdout = open_ones.enter_context(stdout_to_stderr())
-        output = open_ones.enter_context(opened(options))
-        report = options.report and reports.file_of(options.report, output)
-        if report:
-            open_ones.enter_context(files.locked(report))
+    with reports.stdout_of(options.report) as stdout:
+        return written(options, lambda output, held: _done(options, output, held, stdout))
+
+
+def _done(options: argparse.Namespace, output: str, held: ExitStack, stdout: TextIO | None) -> Done:
+    """Bake the open file, with its report locked and ready to be written."""
+    report = options.report and reports.file_of(options.report, output)
+    if report:
+        held.enter_context(files.locked(report))
         stop_if_asked()
-        done = baked(options)
-        _save(options, output, report, done, stdout)
-        return ended(output, lambda: _told(done, options))
+    done = baked(options)
+    unheld = tuple(not_held(done, options))
+    lines = tuple(line for each in done for line in lines_of(each))
+    saving = nullcontext()
+    if options.report is not None:
+        text = reports.report_text(options.report, output, done)
+        saving = reports.report_written(options.report, report, text, output, stdout)
+    return Done((*lines, *unheld), not unheld, FileOutcome.of(done), saving)
 
 
 def baked(options: argparse.Namespace) -> Sequence[BakeReport]:
@@ -54,51 +58,24 @@ def baked(options: argparse.Namespace) -> Sequence[BakeReport]:
     return report.by_armature
 
 
-def _save(
-    options: argparse.Namespace,
-    output: str,
-    report: str | None,
-    done: Sequence[BakeReport],
-    stdout: TextIO | None,
-) -> None:
-    """Save both scene and report, or neither."""
-    reporting = nullcontext()
-    if options.report is not None:
-        text = reports.report_text(options.report, output, done)
-        reporting = reports.report_written(options.report, report, text, output, stdout)
-    with reporting:
-        save(output)
-
-
-def _told(done: Sequence[BakeReport], options: argparse.Namespace) -> int:
-    """Print the results of a file's bake; return its exit code."""
-    for report in done:
-        tell(report)
-    if options.outcome:
-        say(FileOutcome.of(done).line())
-    return exit_code(done, options)
-
-
-def tell(report: BakeReport, file: str = "") -> None:
-    """Print the results of an armature's chains and its warnings, each line after the file's name."""
-    before = f"ik2d: {file}: " if file else "ik2d: "
-    say(f"{before}{report.armature}: {report.sentence()}")
+def lines_of(report: BakeReport) -> Iterator[Line]:
+    """Yield the results of an armature's chains and its warnings."""
+    yield Line('RESULT', f"{report.armature}: {report.sentence()}")
     for chain in report.chains:
         bones = number_of(len(chain.bones), "bone")
-        say(f"{before}  {chain.name} ({chain.solver}, {bones}): {chain.sentence()}")
+        yield Line('CHAIN', f"{chain.name} ({chain.solver}, {bones}): {chain.sentence()}")
     for warning in report.warnings:
-        complain(f"ik2d: warning: {file}: {warning}" if file else f"ik2d: warning: {warning}")
+        yield Line('WARNING', warning)
 
 
-def exit_code(done: Sequence[BakeReport], options: argparse.Namespace) -> int:
-    """Return the exit code of a bake by --max-error and --strict; print why where they do not hold."""
-    broken = [] if options.max_error is None else list(_over_max_error(done, options.max_error))
-    if options.strict:
-        missing = [report for report in done if not report.all_reached]
-        broken += [f"--strict does not hold: {report.armature}: {report.sentence()}" for report in missing]
-    for words in broken:
-        complain(f"ik2d: {words}")
-    return NOT_HELD if broken else DONE
+def not_held(done: Sequence[BakeReport], options: argparse.Namespace) -> Iterator[Line]:
+    """Yield why --max-error and --strict do not hold for a bake."""
+    if options.max_error is not None:
+        for words in _over_max_error(done, options.max_error):
+            yield Line('NOT_HELD', words)
+    for report in done:
+        if options.strict and not report.all_reached:
+            yield Line('NOT_HELD', f"--strict does not hold: {report.armature}: {report.sentence()}")
 
 
 def _over_max_error(done: Sequence[BakeReport], allowed: float) -> Iterator[str]:

@@ -10,11 +10,11 @@ import bpy
 from ...bake import BakeReport, check
 from ...core import IK2DError
 from ..console import complain
-from ..exit_codes import BAD_INPUT
+from ..exit_codes import BAD_INPUT, DONE, NOT_HELD
 from ..files import files, reports, scene
 from ..files.outputs import Job, jobs_for, named_after
-from .bake import bake_options, baked, exit_code, tell
-from .one_file import armatures_of, names_wanted
+from .bake import bake_options, baked, lines_of, not_held
+from .one_file import armatures_of, names_wanted, print_lines
 
 _VERB = "Nothing would stop a bake of"
 _LEFT_OUT = "Left out: "
@@ -33,9 +33,10 @@ def _checked(job: Job, options: argparse.Namespace) -> int:
         complain(f"ik2d: error: {job.scene}: {problem}")
     if problems:
         return BAD_INPUT
-    for report in done:
-        tell(report, job.scene)
-    return exit_code(done, options)
+    unheld = list(not_held(done, options))
+    print_lines((line for report in done for line in lines_of(report)), job.scene)
+    print_lines(unheld)
+    return NOT_HELD if unheld else DONE
 
 
 def _jobs(options: argparse.Namespace) -> list[Job]:

@@ -9,14 +9,14 @@ from contextlib import nullcontext
 from typing import Any, TextIO
 
 from ...core import IK2DError
-from ..console import complain, say, stdout_to_stderr
+from ..console import complain, say
 from ..exit_codes import BAD_INPUT, DONE, NOT_HELD
 from ..files import files, reports
 
 
 def gather(options: argparse.Namespace) -> int:
     """Print what the reports say, write them as one if asked for, and return the exit code."""
-    with stdout_to_stderr() if reports.goes_to_stdout(options.report) else nullcontext() as stdout:
+    with reports.stdout_of(options.report) as stdout:
         read = [_read(path) for path in options.reports]
         for entry in read:
             _tell(entry)

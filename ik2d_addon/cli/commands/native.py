@@ -11,11 +11,9 @@ from ...features.native import make_native, remove_native
 from ...features.native.changes import acts_as_set
 from ...rig.chain.native_state import is_native
 from ...rig.chain.renames import needed_chain
-from ..console import complain, say
-from ..exit_codes import DONE
 from ..files import scene
 from ..signals import stop_if_asked
-from .one_file import Line, armatures_of, ended, names_wanted, opened, print_lines, refuse_empty, save
+from .one_file import Done, Line, armatures_of, names_wanted, written
 
 _Settings = bpy.types.bpy_struct
 
@@ -26,17 +24,7 @@ def native_file(options: argparse.Namespace) -> int:
     All chains that the options name, or none: then it raises IK2DError with all reasons. Raises Interrupted
     as a bake does.
     """
-    refuse_empty("--output", options.output)
-    with opened(options) as output:
-        stop_if_asked()
-        lines = _done(_armatures(options), options)
-        save(output)
-        return ended(output, lambda: _told(lines))
-
-
-def _told(lines: Sequence[Line]) -> int:
-    print_lines(lines)
-    return DONE
+    return written(options, lambda *_: Done(tuple(_done(_armatures(options), options))))
 
 
 def _armatures(options: argparse.Namespace) -> list[bpy.types.Object]:
@@ -75,7 +63,7 @@ def _to_make(chain: _Settings) -> bool:
 def _make(armature: bpy.types.Object, chains: Sequence[_Settings], refused: list[str]) -> list[Line]:
     """Make chains native, and add the reasons for those that cannot be to `refused`."""
     if not chains:
-        return [(say, f"ik2d: {armature.name}: all enabled chains are native already")]
+        return [Line('RESULT', f"{armature.name}: all enabled chains are native already")]
     told: list[Line] = []
     for chain in chains:
         stop_if_asked()
@@ -85,9 +73,9 @@ def _make(armature: bpy.types.Object, chains: Sequence[_Settings], refused: list
             refused.append(str(error))
             continue
         bones = ", ".join(dict.fromkeys(bone for bone, _ in native.constraints))
-        told.append((say, f"ik2d:   {chain.name} ({bones}): follows '{chain.target.name}'"))
-        told += [(complain, f"ik2d: warning: {warning}") for warning in native.warnings]
-    return [(say, f"ik2d: {armature.name}: {_counted(chains)} native now"), *told]
+        told.append(Line('CHAIN', f"{chain.name} ({bones}): follows '{chain.target.name}'"))
+        told += [Line('WARNING', warning) for warning in native.warnings]
+    return [Line('RESULT', f"{armature.name}: {_counted(chains)} native now"), *told]
 
 
 def _remove(armature: bpy.types.Object, chains: Sequence[_Settings]) -> list[Line]:
@@ -96,7 +84,7 @@ def _remove(armature: bpy.types.Object, chains: Sequence[_Settings]) -> list[Lin
             raise IK2DError(f"the chain '{chain.name}' is not native; leave it out")
     for chain in chains:
         remove_native(armature, chain)
-    return [(say, f"ik2d: {armature.name}: {_counted(chains)} native no more")]
+    return [Line('RESULT', f"{armature.name}: {_counted(chains)} native no more")]
 
 
 def _counted(chains: Sequence[_Settings]) -> str:

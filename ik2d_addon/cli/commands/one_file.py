@@ -3,17 +3,74 @@
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import bpy
 
 from ...core import IK2DError
 from ..console import complain, say
+from ..exit_codes import DONE, NOT_HELD
 from ..files import files, scene
 from ..signals import asked_to_end, stop_if_asked
+from .outcomes import FileOutcome, outcome_line
 
-# A line to print after saving, and how it is told: by `say` or `complain`.
-Line = tuple[Callable[[str], None], str]
+# How lines are told: the result of an armature, that of one chain, a warning, an option that does not hold.
+_BEFORE = {
+    'RESULT': (say, "ik2d: {file}"),
+    'CHAIN': (say, "ik2d: {file}  "),
+    'WARNING': (complain, "ik2d: warning: {file}"),
+    'NOT_HELD': (complain, "ik2d: "),
+}
+
+
+class Line(NamedTuple):
+    """A line to print once the file is saved."""
+
+    kind: str
+    text: str
+
+    def tell(self, file: str = "") -> None:
+        """Print it, after the file's name where there are several."""
+        tell, before = _BEFORE[self.kind]
+        tell(before.format(file=f"{file}: " if file else "") + self.text)
+
+
+@dataclass(frozen=True)
+class Done:
+    """The work on one file, which is to be saved."""
+
+    lines: tuple[Line, ...]
+    is_good: bool = True  # else the exit code says that --strict or --max-error does not hold
+    outcome: FileOutcome | None = None  # of a bake
+    saving: AbstractContextManager[None] = nullcontext()  # what is written together with the file
+
+
+def written(options: argparse.Namespace, work: Callable[[str, ExitStack], Done]) -> int:
+    """Open the file that the options name, work on it, save it, tell what was done, and return the exit code.
+
+    work: from the path to save to, and what is to be held until all is saved. Where it raises IK2DError or
+    Interrupted nothing is saved. Where the process was asked to end meanwhile, the code is that signal's.
+    """
+    refuse_empty("--output", options.output)
+    with ExitStack() as held:
+        output = held.enter_context(_opened(options))
+        stop_if_asked()
+        done = work(output, held)
+        with done.saving:
+            _save(output)
+        say(f"ik2d: saved '{output}'")
+        print_lines(done.lines)
+        code = DONE if done.is_good else NOT_HELD
+        unheld = [line.text for line in done.lines if line.kind == 'NOT_HELD']
+        words = unheld[-1] if unheld else "; ".join(line.text for line in done.lines if line.kind == 'RESULT')
+        if interrupted := asked_to_end():
+            code, words = interrupted.exit_code, f"interrupted when '{output}' was saved already"
+            complain(f"ik2d: {words}")
+        if options.outcome:
+            say(outcome_line(words, done.outcome))
+        return code
 
 
 def refuse_empty(option: str, path: str | None) -> None:
@@ -24,7 +81,7 @@ def refuse_empty(option: str, path: str | None) -> None:
 
 
 @contextmanager
-def opened(options: argparse.Namespace) -> Iterator[str]:
+def _opened(options: argparse.Namespace) -> Iterator[str]:
     """Open the file that the options name; yield the path to save to, locked against other runs."""
     output = files.target_of(options.output or options.scene or _open_one())
     files.check_can_write(output)
@@ -81,7 +138,7 @@ def _chain_names(armature: bpy.types.Object) -> list[str]:
     return [chain.name for chain in armature.ik2d.chains]
 
 
-def save(output: str) -> None:
+def _save(output: str) -> None:
     """Save the open file in one step; raise IK2DError if that fails."""
     with scene.saved_beside(output) as written:
         stop_if_asked()
@@ -94,20 +151,7 @@ def save(output: str) -> None:
             ) from None
 
 
-def print_lines(lines: Iterable[Line]) -> None:
-    """Print lines, each as it is told."""
-    for tell, line in lines:
-        tell(line)
-
-
-def ended(output: str, tell: Callable[[], int]) -> int:
-    """Say that the file is saved, tell what was done, and return the exit code that this returns.
-
-    Where the process was asked to end meanwhile, it is that signal's.
-    """
-    say(f"ik2d: saved '{output}'")
-    code = tell()
-    if interrupted := asked_to_end():
-        complain(f"ik2d: interrupted when '{output}' was saved already")
-        return interrupted.exit_code
-    return code
+def print_lines(lines: Iterable[Line], file: str = "") -> None:
+    """Print lines, each as its kind is told."""
+    for line in lines:
+        line.tell(file)

@@ -4,6 +4,7 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 
 from ...bake import BakeReport
@@ -14,7 +15,7 @@ _OUTCOME = "ik2d: outcome: "
 
 @dataclass(frozen=True)
 class FileOutcome:
-    """The outcome of one file's bake, as its process tells the one that started it."""
+    """The outcome of one file's bake."""
 
     reached: bool  # whether every tip is known to be on its target
     misses: bool  # whether a tip is known to be off its target
@@ -33,20 +34,24 @@ class FileOutcome:
             length_text(worst.max_error, worst.standard.units),
         )
 
-    def line(self) -> str:
-        """Return the line that tells it to another process."""
-        return _OUTCOME + json.dumps(asdict(self))
+
+def outcome_line(words: str, bake: FileOutcome | None = None) -> str:
+    """Return the line by which a process tells its outcome to the one that started it."""
+    return _OUTCOME + json.dumps({"words": words, "bake": bake and asdict(bake)})
 
 
-def parted(told: str) -> tuple[str, FileOutcome | None]:
-    """Return the lines of a process without the one for its outcome, and that; None where it has none."""
+def parted(told: str) -> tuple[str, str, FileOutcome | None]:
+    """Return the lines of a process without that for its outcome, and from this its words and its bake.
+
+    Words are "" where it has told none, and where it died while it wrote that line.
+    """
     lines = told.splitlines()
     outcomes = [line for line in lines if line.startswith(_OUTCOME)]
-    try:
-        outcome = FileOutcome(**json.loads(outcomes[-1].removeprefix(_OUTCOME))) if outcomes else None
-    except (ValueError, TypeError):  # the process died while it wrote the line
-        outcome = None
-    return "\n".join(line for line in lines if line not in outcomes), outcome
+    words, bake = "", None
+    with suppress(ValueError, TypeError, LookupError):
+        content = json.loads(outcomes[-1].removeprefix(_OUTCOME))
+        words, bake = str(content["words"]), content["bake"] and FileOutcome(**content["bake"])
+    return "\n".join(line for line in lines if line not in outcomes), words, bake
 
 
 def summary(ended: Sequence[tuple[str, int, FileOutcome | None]]) -> str:

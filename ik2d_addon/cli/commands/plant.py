@@ -11,11 +11,9 @@ from ...core import IK2DError
 from ...core.words import number_of
 from ...features.plant.before import is_planted
 from ...features.plant.plant import find_contacts, plant_feet, unplant_feet
-from ..console import complain, say
-from ..exit_codes import DONE, NOT_HELD
 from ..files import scene
 from ..signals import stop_if_asked
-from .one_file import Line, armatures_of, ended, names_wanted, opened, print_lines, refuse_empty, save
+from .one_file import Done, Line, armatures_of, names_wanted, written
 
 
 def plant_file(options: argparse.Namespace) -> int:
@@ -23,23 +21,13 @@ def plant_file(options: argparse.Namespace) -> int:
 
     Raises IK2DError, with nothing saved, where one armature cannot be planted; Interrupted as a bake does.
     """
-    refuse_empty("--output", options.output)
     if options.frames[2] != 1:
         raise IK2DError("feet are planted on every frame; give --frames without a step")
-    with opened(options) as output:
-        stop_if_asked()
-        lines, good = _done(options)
-        save(output)
-        return ended(output, lambda: _told(lines, good or not options.strict))
+    return written(options, lambda *_: _done(options))
 
 
-def _told(lines: list[Line], good: bool) -> int:
-    print_lines(lines)
-    return DONE if good else NOT_HELD
-
-
-def _done(options: argparse.Namespace) -> tuple[list[Line], bool]:
-    """Do what is asked for; return the lines to print after saving, and whether no foot slides."""
+def _done(options: argparse.Namespace) -> Done:
+    """Do what is asked for."""
     armatures = armatures_of(options)
     if options.clear:
         armatures = [ob for ob in armatures if any(map(is_planted, ob.ik2d.chains))]
@@ -51,8 +39,8 @@ def _done(options: argparse.Namespace) -> tuple[list[Line], bool]:
     for armature in armatures:
         names = names_wanted(armature, options)
         if options.clear:
-            lines += [(complain, f"ik2d: warning: {gone}") for gone in unplant_feet(armature, names)]
-            lines.append((say, f"ik2d: {armature.name}: its feet move as before"))
+            lines += [Line('WARNING', gone) for gone in unplant_feet(armature, names)]
+            lines.append(Line('RESULT', f"{armature.name}: its feet move as before"))
         elif options.contacts:
             lines += _found(armature, names, options)
         else:
@@ -65,9 +53,9 @@ def _done(options: argparse.Namespace) -> tuple[list[Line], bool]:
                 progress=lambda *_: stop_if_asked(),
             )
             good = good and not any(True for _ in report.faults())
-            lines.append((say, f"ik2d: {armature.name}: {report.sentence()}"))
-            lines += [(complain, f"ik2d: warning: {warning}") for warning in report.warnings]
-    return lines, good
+            lines.append(Line('RESULT', f"{armature.name}: {report.sentence()}"))
+            lines += [Line('WARNING', warning) for warning in report.warnings]
+    return Done(tuple(lines), good or not options.strict)
 
 
 def _found(
@@ -76,4 +64,4 @@ def _found(
     """Find contacts; yield a line for each chain."""
     contacts = find_contacts(armature, names, *options.frames[:2], ground_velocity=options.ground_velocity)
     for name, count in contacts.items():
-        yield say, f"ik2d: {armature.name}:   {name}: {number_of(count, 'contact')}"
+        yield Line('RESULT', f"{armature.name}:   {name}: {number_of(count, 'contact')}")

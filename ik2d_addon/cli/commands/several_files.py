@@ -30,7 +30,6 @@ _BADNESS = (DONE, NOT_HELD, BAD_INPUT, 143, 130, UNEXPECTED)
 _LOOK_EVERY = 0.05  # seconds, for an end and for a request to end
 # So long a process that was asked to end may take, and so long one that was killed is waited for.
 _TO_END, _TO_DIE = 0.75, 0.5  # seconds
-_SAVED, _WARNING, _CHAIN = "ik2d: saved ", "ik2d: warning:", "ik2d:   "
 
 
 def bake_each(
@@ -95,6 +94,7 @@ class _Bake:
     ) -> None:
         self.scene = job.scene
         self.outcome: FileOutcome | None = None  # known once it is told
+        self._words = ""
         self._written = list(job.written())
         self._before = files.identity(self._written[0])
         self._timeout = timeout
@@ -122,7 +122,8 @@ class _Bake:
                 process_group=0 if os.name == "posix" else None,
             )
         except OSError as error:
-            self._complained = f"ik2d: error: no process could be started ({error.strerror or error})"
+            self._words = f"error: no process could be started ({error.strerror or error})"
+            self._complained = f"ik2d: {self._words}"
 
     def pass_on(self, exit_code: int) -> None:
         """Ask the process to end, as this one was asked."""
@@ -139,7 +140,8 @@ class _Bake:
             self._kill(self._process)
         elif self._process.poll() is None:
             return False
-        self._told, self._complained = map(_read, self._streams)
+        told, self._complained = map(_read, self._streams)
+        self._told, self._words, self.outcome = parted(told)
         self._code = UNEXPECTED if self._process.returncode is None else self._process.returncode
         if self._code < 0:
             self._clear()
@@ -147,7 +149,6 @@ class _Bake:
 
     def tell(self) -> int:
         """Print the lines of the process, and one with its outcome; return its exit code, or 3 if it died."""
-        self._told, self.outcome = parted(self._told)
         code, words = self._outcome()
         for text, tell in ((self._told, say), (self._complained, complain)):
             for line in text.splitlines():
@@ -173,9 +174,7 @@ class _Bake:
                 pass
 
     def _outcome(self) -> tuple[int, str]:
-        lines = self._told.splitlines()
-        saved = [number for number, line in enumerate(lines) if line.startswith(_SAVED)]
-        is_saved = bool(saved) or files.identity(self._written[0]) != self._before
+        is_saved = files.identity(self._written[0]) != self._before
         when = "after the file was saved" if is_saved else "before the file was saved"
         if self._asked and (self._is_killed or -self._code in (signal.SIGINT, signal.SIGTERM)):
             words = "interrupted when it was saved already" if is_saved else "interrupted; nothing is changed"
@@ -185,17 +184,9 @@ class _Bake:
                 f"error: it was ended {when}, since it took longer than --timeout {self._timeout:g} s;"
                 " allow it more, or bake it alone to see where it hangs"
             )
-        if self._code < 0 or self._code not in _BADNESS or (self._code in (DONE, NOT_HELD) and not saved):
+        if not self._words or self._code not in _BADNESS:
             return UNEXPECTED, f"error: its process {_end(self._code)} {when}"
-        if self._code == 0:
-            after = [line for line in lines[saved[-1] + 1 :] if line.startswith("ik2d: ")]
-            return 0, "; ".join(line[len("ik2d: ") :] for line in after if not line.startswith(_CHAIN))
-        complaints = [
-            line.removeprefix("ik2d: ")
-            for line in self._complained.splitlines()
-            if line.startswith("ik2d: ") and not line.startswith(_WARNING)
-        ]
-        return self._code, complaints[-1] if complaints else "error: it ended without a word"
+        return self._code, self._words
 
 
 def _end(code: int) -> str:

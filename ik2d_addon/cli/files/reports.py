@@ -8,14 +8,14 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any, TextIO
 
 import bpy
 
 from ...bake import BakeReport
 from ...core import IK2DError
-from ..console import complain, printable
+from ..console import complain, printable, stdout_to_stderr
 from . import files
 
 _BLEND = re.compile(r"\.blend(\d*|@)$", re.IGNORECASE)  # a scene, or one of Blender's backups of it
@@ -26,6 +26,11 @@ _FORMULA = ("=", "+", "-", "@")  # a spreadsheet would calculate these
 def goes_to_stdout(path: str | None) -> bool:
     """Return whether the report is asked for on stdout."""
     return path in _STDOUT
+
+
+def stdout_of(path: str | None) -> AbstractContextManager[TextIO | None]:
+    """Return a context with stdout for the report alone, where it is asked for there; else with None."""
+    return stdout_to_stderr() if goes_to_stdout(path) else nullcontext()
 
 
 def file_of(path: str, output: str) -> str | None:

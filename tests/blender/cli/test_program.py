@@ -8,8 +8,11 @@ import sys
 import pytest
 from programs import ROOT, bake_here, command, in_shell, is_baked, leg_file
 
+from ik2d_addon.bake import BakeOptions
+from ik2d_addon.bake.playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
 from ik2d_addon.cli.commands import bake
 from ik2d_addon.cli.files import files
+from ik2d_addon.cli.parser import parsed
 from ik2d_addon.cli.program import run
 
 ODD_ARGUMENTS = [
@@ -137,3 +140,34 @@ def test_what_is_blocked_stops_a_bake_unless_it_is_forced(tmp_path, capsys):
     assert b"warning: " in done.stderr and b"is blocked" in done.stderr
     assert in_shell('"$@"', "bake", path, "--force").returncode == 0
     assert in_shell('"$@"', "bake", path, "-y", "--max-error", "1").returncode == 0
+
+
+# --- Help ---------------------------------------------------------------------
+
+WITHOUT_BLENDER = """
+import runpy, sys
+sys.argv = ["ik2d_addon", *{words}]
+sys.modules["bpy"] = sys.modules["numpy"] = None  # importing either fails
+runpy.run_module("ik2d_addon", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["list", "--help"], ["bake", "a.blend", "-h"]])
+def test_help_needs_neither_blender_nor_numpy(words):
+    code = WITHOUT_BLENDER.format(words=words)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout.startswith("usage: python -m ik2d_addon")
+
+
+def test_help_after_words_that_make_no_sense_says_so():
+    words = [sys.executable, "-m", "ik2d_addon", "list", "--json=--", "--help"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr == "ik2d: error: --json is given without a value; --help lists the options\n"
+
+
+def test_verify_takes_what_a_bake_knows():
+    for word in (VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING):
+        assert parsed(["bake", "--verify", word], opens_scene=False).verify == word
+    assert parsed(["bake"], opens_scene=False).verify == BakeOptions().verify

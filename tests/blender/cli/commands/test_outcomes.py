@@ -7,7 +7,7 @@ from programs import bake_here, leg_file
 from rigs import add_chain, add_leg, add_target, leg_with_target
 
 from ik2d_addon.bake import BakeOptions, bake
-from ik2d_addon.cli.commands.outcomes import FileOutcome, parted, summary
+from ik2d_addon.cli.commands.outcomes import FileOutcome, outcome_line, parted, summary
 
 REACHED, FAR = FileOutcome(True, False, 1e-9, "1 nm"), FileOutcome(False, True, 2.35, "2.35 m")
 NEARER, IN_DOUBT = FileOutcome(False, True, 0.5, "50 cm"), FileOutcome(False, False, 9.0, "9 m")
@@ -65,10 +65,16 @@ def test_an_outcome_is_what_the_report_says():
 
 
 def test_the_line_of_a_process_is_taken_out_of_its_words():
-    told, outcome = parted(f"ik2d: saved 'a'\n{FAR.line()}\nBlender quit\n")
-    assert told == "ik2d: saved 'a'\nBlender quit" and outcome == FAR
-    assert parted("ik2d: saved 'a'\n" + FAR.line()[:30]) == ("ik2d: saved 'a'", None)
-    assert parted("a\nb\n") == ("a\nb", None)
+    line = outcome_line("Rig: Baked", FAR)
+    assert parted(f"ik2d: saved 'a'\n{line}\nBlender quit\n") == (
+        "ik2d: saved 'a'\nBlender quit",
+        "Rig: Baked",
+        FAR,
+    )
+    assert parted(outcome_line("error: no")) == ("", "error: no", None)
+    assert parted("ik2d: saved 'a'\n" + line[:-5]) == ("ik2d: saved 'a'", "", None)
+    assert parted('ik2d: outcome: {"words": "a", "bake": {"x": 1}}')[2] is None
+    assert parted("a\nb\n") == ("a\nb", "", None)
 
 
 @pytest.mark.slow

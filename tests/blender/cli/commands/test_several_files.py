@@ -22,7 +22,7 @@ from ik2d_addon.cli.signals import Interrupted
 ROOT = Path(__file__).resolve().parents[4]
 # Stands in for a process that bakes: its last argument is the scene, whose name says what it does.
 STAND_IN = """
-import os, signal, sys, time
+import json, os, signal, sys, time
 from pathlib import Path
 scene = Path(sys.argv[-1])
 here, name = scene.parent, scene.stem
@@ -34,34 +34,37 @@ def wait_for(pattern, number):
         time.sleep(0.05)
     sys.exit("waited in vain")
 
+def tell(words, bake=None):
+    print("ik2d: outcome:", json.dumps({"words": words, "bake": bake}))
+
 if name.startswith("good"):
-    print(f"ik2d: saved '{scene}'")
-    print("ik2d: Rig: Baked 2 frames")
-    print("ik2d:   shin: all well")
-    print('ik2d: outcome: {"reached": true, "misses": false, "distance": 0.0, "in_words": "0 m"}')
+    print("ik2d: these words are for people")
+    tell("Rig: Baked 2 frames", {"reached": True, "misses": False, "distance": 0.0, "in_words": "0 m"})
 elif name.startswith("silent"):
-    pass
+    print(f"ik2d: saved '{scene}'")
+elif name.startswith("half"):
+    print('ik2d: outcome: {"words": "Rig: Ba')
 elif name.startswith("killed"):
     os.kill(os.getpid(), signal.SIGKILL)
 elif name.startswith("bad"):
-    print("ik2d: error: bad on purpose", file=sys.stderr)
+    tell("error: bad on purpose")
     sys.exit(2)
 elif name.startswith("together"):
     (here / f"{name}.begun").touch()
     wait_for("*.begun", 2)
-    print(f"ik2d: saved '{scene}'")
+    tell("together")
 elif name.startswith("alone"):
     with open(here / "running", "x"):
         time.sleep(0.1)
     os.remove(here / "running")
-    print(f"ik2d: saved '{scene}'")
+    tell("alone")
 elif name.startswith("asked"):
     asked = []
     signal.signal(signal.SIGTERM, lambda *_: asked.append(1))
     (here / f"{name}.begun").touch()
     while not asked:
         time.sleep(0.02)
-    print("ik2d: interrupted; nothing is changed", file=sys.stderr)
+    tell("interrupted; nothing is changed")
     sys.exit(143)
 elif name.startswith("hanging"):
     import subprocess
@@ -192,14 +195,18 @@ def test_two_files_never_have_one_place(tmp_path, capsys):
 def test_the_worst_exit_code_counts_and_a_process_that_died_is_the_worst(stand_in, capsys):
     assert stand_in("good 1", "good 2") == 0
     assert stand_in("good", "bad", "good 2") == 2
+    out = capsys.readouterr().out
+    assert "good.blend: Rig: Baked 2 frames (exit code 0)" in out
+    assert "bad.blend: error: bad on purpose (exit code 2)" in out
     assert stand_in("bad", "killed", "good") == 3
     out = capsys.readouterr().out
     assert "killed.blend: error: its process died of SIGKILL before the file was saved (exit code 3)" in out
     assert out.splitlines()[-1] == "ik2d: 3 files: 1 reached; 1 with exit code 2, 1 with exit code 3"
 
 
-def test_an_end_without_a_word_is_not_taken_for_a_bake(stand_in, capsys):
-    assert stand_in("silent", "good") == 3
+@pytest.mark.parametrize("name", ["silent", "half"])
+def test_an_end_without_a_whole_outcome_is_not_taken_for_a_bake(stand_in, capsys, name):
+    assert stand_in(name, "good") == 3
     assert "its process ended with exit code 0 before the file was saved" in capsys.readouterr().out
 
 
