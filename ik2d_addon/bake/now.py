@@ -78,7 +78,7 @@ def solve(
         solved,
         plan,
         shown,
-        verb=noted("Solved"),
+        verb=noted("Posed"),
         verified=VERIFY_ALL,
         left_out=left_out,
         advice=advice_on(scene, [chain.solved for chain in solved], plan.frames),

@@ -137,7 +137,7 @@ def _add_check(commands: "argparse._SubParsersAction[_Parser]", opens_scene: boo
 def _add_native(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bool) -> None:
     parser = commands.add_parser(
         "native",
-        help="make chains native: plain drivers, which need no extension",
+        help="convert chains to drivers, which need no extension",
         description="Turn chains into drivers in Blender's simple expressions, which need neither this"
         " extension nor permission to run scripts, and save the files. Of several files each gets a process"
         " of its own.",
@@ -148,10 +148,10 @@ def _add_native(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bo
     _add_trust(parser)
     _add_armature(parser)
     chosen = parser.add_mutually_exclusive_group(required=True)
-    _add_chain(chosen, "chain to make native, repeatable")
+    _add_chain(chosen, "chain to convert, repeatable")
     chosen.add_argument("--all", action="store_true", help="all enabled chains")
     parser.add_argument(
-        "--remove", action="store_true", help="take the drivers of native chains away again, without a trace"
+        "--remove", action="store_true", help="remove the drivers of chains again, without a trace"
     )
     _add_output(parser)
     _add_jobs(parser)

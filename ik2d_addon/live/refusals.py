@@ -45,7 +45,7 @@ def refuse_native(rig: RigChain) -> None:
         if shared and acts(other):
             raise refusal(
                 "Chain '{chain}': the chain '{other}' on drivers turns its bone '{shared}'; turn "
-                "Live off, or press Revert",
+                "Live off, or press Remove Drivers",
                 chain=rig.name,
                 other=other.name,
                 shared=min(shared),

@@ -12,7 +12,7 @@ from ..bake.reporting.causes import LIMITED, cause_of
 from ..core.words import noted
 from .shown import largest_scale
 
-NATIVE = noted("is on drivers, which follow the target already; turn Live off, or press Revert")
+NATIVE = noted("is on drivers, which follow the target already; turn Live off, or press Remove Drivers")
 MOVED_ELSE = noted("moved by something other than this chain")
 ON_TARGET = noted("On its target")
 AIMED = noted("Points at its target")  # of a single bone, whose tip need not get there

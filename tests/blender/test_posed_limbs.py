@@ -399,7 +399,7 @@ def test_a_note_holds_after_bones_and_chain_were_renamed():
     assert all(armature.pose.bones[f"new {name}"].matrix_basis == basis for name, basis in before.items())
 
 
-# --- Convert to Drivers and Revert -------------------------------------------
+# --- Convert to Drivers and Remove Drivers -------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -232,7 +232,7 @@ def test_a_solve_and_a_bake_have_results_of_their_own():
     bpy.context.scene.frame_set(3)
     bpy.ops.ik2d.solve()
     settings = armature.ik2d
-    assert settings.last_solve.startswith("Solved 1 frame") and settings.last_bake.startswith("Baked 40")
+    assert settings.last_solve.startswith("Posed 1 frame") and settings.last_bake.startswith("Baked 40")
     assert solve_is_stale(armature, bpy.context.scene) == stale(armature) == ""
     bpy.context.scene.frame_set(4)
     assert solve_is_stale(armature, bpy.context.scene) == "the frame" and stale(armature) == ""

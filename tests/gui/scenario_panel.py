@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panel leads: from the hint to the first chain, to two, to one that is faulty; nothing is cut."""
+"""The panel leads: from the hint to the first chain, to two, to one that is faulty."""
 
 import os
 import sys

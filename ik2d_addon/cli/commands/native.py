@@ -32,7 +32,7 @@ def _armatures(options: argparse.Namespace) -> list[bpy.types.Object]:
     if options.remove and options.all:
         armatures = [ob for ob in armatures if any(map(is_native, ob.ik2d.chains))]
         if not armatures:
-            raise IK2DError("no chain is native; leave --remove out, or name another file")
+            raise IK2DError("no chain is on drivers; leave --remove out, or name another file")
     scene.leave_edit_mode(armatures)
     return armatures
 
@@ -63,7 +63,7 @@ def _to_make(chain: _Settings) -> bool:
 def _make(armature: bpy.types.Object, chains: Sequence[_Settings], refused: list[str]) -> list[Line]:
     """Make chains native, and add the reasons for those that cannot be to `refused`."""
     if not chains:
-        return [Line('RESULT', f"{armature.name}: all enabled chains are native already")]
+        return [Line('RESULT', f"{armature.name}: all enabled chains are on drivers already")]
     told: list[Line] = []
     for chain in chains:
         stop_if_asked()
@@ -75,16 +75,16 @@ def _make(armature: bpy.types.Object, chains: Sequence[_Settings], refused: list
         bones = ", ".join(dict.fromkeys(bone for bone, _ in native.constraints))
         told.append(Line('CHAIN', f"{chain.name} ({bones}): follows '{chain.target.name}'"))
         told += [Line('WARNING', warning) for warning in native.warnings]
-    return [Line('RESULT', f"{armature.name}: {_counted(chains)} native now"), *told]
+    return [Line('RESULT', f"{armature.name}: {_counted(chains)} on drivers now"), *told]
 
 
 def _remove(armature: bpy.types.Object, chains: Sequence[_Settings]) -> list[Line]:
     for chain in chains:
         if not is_native(chain):
-            raise IK2DError(f"the chain '{chain.name}' is not native; leave it out")
+            raise IK2DError(f"the chain '{chain.name}' is not on drivers; leave it out")
     for chain in chains:
         remove_native(armature, chain)
-    return [Line('RESULT', f"{armature.name}: {_counted(chains)} native no more")]
+    return [Line('RESULT', f"{armature.name}: {_counted(chains)} on drivers no more")]
 
 
 def _counted(chains: Sequence[_Settings]) -> str:

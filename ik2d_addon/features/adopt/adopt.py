@@ -344,7 +344,8 @@ def release(armature: Object, name: str) -> list[str]:
     if acts(chain):
         sentences.append(
             say(
-                "Chain '{name}' is on drivers next to the IK that is back: revert it, or mute that", name=name
+                "Chain '{name}' is on drivers next to the IK that is back: remove its drivers, or mute that",
+                name=name,
             )
         )
     sentences += give_back(chain)

@@ -125,7 +125,7 @@ def _shared(settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
 def _rest_position(rig: RigChain) -> Iterator[Finding]:
     if rig.armature.data.pose_position == 'REST':
         sentence = say(
-            "'{armature}' shows its rest position: nothing can be solved or baked", armature=rig.armature.name
+            "'{armature}' shows its rest position: nothing can be posed or baked", armature=rig.armature.name
         )
         yield Finding(rig.name, 'REST_POSITION', sentence, (fixes.show_pose,), blocks=True)
 

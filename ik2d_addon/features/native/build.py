@@ -115,13 +115,13 @@ def _resumed(settings: bpy.types.PropertyGroup) -> Native:
     changed = changed_since_made(settings)
     if changed:
         raise refusal(
-            "Chain '{chain}' is on drivers, but {changed}; revert, then convert again",
+            "Chain '{chain}' is on drivers, but {changed}; remove these, then convert again",
             chain=settings.name,
             changed=changed,
         )
     if acts(settings):
         raise refusal(
-            "Chain '{chain}' is on drivers already; revert it first to convert it again",
+            "Chain '{chain}' is on drivers already; remove these first to convert it again",
             chain=settings.name,
         )
     held = list(constraints_of(settings))

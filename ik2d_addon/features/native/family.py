@@ -169,7 +169,7 @@ def solver_of(shape: Shape) -> Solver:
         raise refusal("its joints have limits, and drivers have them for two bones alone; turn Limit off")
     if shape.stretch is not None and shape.stretch.last_only:
         raise refusal(
-            "it stretches its last bone alone, as two bones alone can natively; set Stretched Bones to All"
+            "it stretches its last bone alone, as only two bones can on drivers; set Stretched Bones to All"
         )
     chain = Chain(shape.lengths / shape.reach, weights=shape.weights)
     if chain.weights is not None and (chain.weights == 0.0).any():

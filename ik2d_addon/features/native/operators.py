@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The operators Convert to Drivers and Revert, and the settings in the sidebar that drivers read."""
+"""The operators Convert to Drivers and Remove Drivers, and the settings in the sidebar that drivers read."""
 
 from typing import TYPE_CHECKING
 
@@ -26,11 +26,11 @@ def draw_native(layout: UILayout, context: Context) -> None:
     native = chain is not None and is_native(chain)
     if native and not acts_as_set(chain):
         layout.operator("ik2d.make_native", text=say("Convert Again"), translate=False, icon='DRIVER')
-    label = say("On Drivers: Revert") if native else IK2D_OT_make_native.bl_label
+    label = say("Remove Drivers") if native else IK2D_OT_make_native.bl_label
     operator = "ik2d.remove_native" if native else "ik2d.make_native"
     layout.operator(operator, text=label, translate=False, icon='DRIVER', depress=native)
     if chain is not None and len(adopted_with(chain)) > 1:
-        label = say("Revert This Limb Only") if native else say("Convert This Limb Only")
+        label = say("Remove Drivers of This Limb") if native else say("Convert This Limb Only")
         layout.operator(operator, text=label, translate=False, icon='DRIVER').this_only = True
 
 
@@ -70,7 +70,7 @@ def draw_changed(layout: UILayout, context: Context, chain: PropertyGroup) -> No
         draw_text(
             layout,
             context,
-            say("On drivers, but {changed}: revert, then convert again", changed=changed),
+            say("On drivers, but {changed}: remove these, then convert again", changed=changed),
             'ERROR',
         )
 
@@ -135,7 +135,7 @@ class IK2D_OT_remove_native(_OnChains, Operator):
     """Remove the drivers, constraints and empties that were made for the chain; its own keys act again"""
 
     bl_idname = "ik2d.remove_native"
-    bl_label = "Revert"
+    bl_label = "Remove Drivers"
 
     @staticmethod
     def why_not(context):

@@ -249,7 +249,7 @@ def _of_natives(rig: RigChain) -> Iterator[str]:
         for bone, _ in constraints_of(other, rig.bones):
             yield say(
                 "its bone '{bone}' is turned by chain '{other}' on drivers already; make that one "
-                "active and press Revert",
+                "active and press Remove Drivers",
                 bone=bone.name,
                 other=other.name,
             )

@@ -249,7 +249,7 @@ def _refuse_unreadable(armature: Object, chains: Sequence[PropertyGroup], frames
     for rig in rigs:
         if rig.settings.native is not None:
             raise refusal(
-                "Chain '{chain}' is on drivers; revert it first, then plant its foot", chain=rig.name
+                "Chain '{chain}' is on drivers; remove these first, then plant its foot", chain=rig.name
             )
 
 

@@ -110,7 +110,7 @@ class IK2D_MT_menu(Menu):
         _entry(layout, "ik2d.adopt", 'CON_KINEMATIC', say("Adopt All IK"), all=True)
         _entry(layout, "ik2d.release", 'LOOP_BACK')
         _entry(layout, "ik2d.make_native", 'DRIVER')
-        _entry(layout, "ik2d.remove_native", text=say("Revert from Drivers"))
+        _entry(layout, "ik2d.remove_native")
 
 
 class IK2D_MT_match(Menu):

@@ -116,7 +116,7 @@ class IK2D_PG_joint(PropertyGroup):
         name="Scale Base", description="Y Scale that the bone had before", default=1.0, **NOTE
     )
     scale_posed: FloatProperty(
-        name="Scale Posed", description="Y Scale that the last solve has posed", **NOTE
+        name="Scale Posed", description="Y Scale that Pose This Frame or Live has set last", **NOTE
     )
     use_slide: BoolProperty(
         name="Slide",

@@ -175,15 +175,15 @@ class IK2D_PG_settings(PropertyGroup):
         description="Range and options of the last bake, to see whether it still holds",
         **NOTE,
     )
-    last_solve: StringProperty(name="Last Solve", description="Result of the last solve", **NOTE)
+    last_solve: StringProperty(name="Last Pose", description="Result of the last Pose This Frame", **NOTE)
     last_solve_lines: StringProperty(
-        name="Last Solve in Short",
+        name="Last Pose in Short",
         description="That result in one line, in fewer and fewer words",
         **NOTE,
     )
     last_solve_alert: BoolProperty(
-        name="Last Solve Alert",
-        description="Whether the last solve missed a target or gave a warning",
+        name="Last Pose Alert",
+        description="Whether the last Pose This Frame missed a target or gave a warning",
         default=False,
         **NOTE,
     )

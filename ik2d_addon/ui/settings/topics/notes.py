@@ -38,7 +38,7 @@ class ChainNotes:
     )
     native_before: StringProperty(
         name="Before Native",
-        description="What is to be put back when the chain is native no more",
+        description="What is to be put back when the chain is on drivers no more",
         **NOTE,
     )
     native_print: StringProperty(
@@ -47,7 +47,7 @@ class ChainNotes:
         **NOTE,
     )
     last_solve: StringProperty(
-        name="Last Solve", description="Result of the last solve of this chain", **NOTE
+        name="Last Pose", description="Result of the last Pose This Frame of this chain", **NOTE
     )
     last_bake: StringProperty(name="Last Bake", description="Result of the last bake of this chain", **NOTE)
     bake_reached: BoolProperty(
@@ -56,8 +56,8 @@ class ChainNotes:
         **NOTE,
     )
     solve_mark: StringProperty(
-        name="Solve Mark",
-        description="What the last solve was made of, to see whether it still holds",
+        name="Pose Mark",
+        description="What the last Pose This Frame was made of, to see whether it still holds",
         **NOTE,
     )
     bake_mark: StringProperty(

@@ -127,7 +127,7 @@ class PlaneSettings:
     )
     plane_taken: StringProperty(
         name="Plane Taken",
-        description="Plane that the last solve or bake took where it is automatic",
+        description="Plane that the last pose or bake took where it is automatic",
         **NOTE,
     )
     accepted_off_plane: FloatProperty(

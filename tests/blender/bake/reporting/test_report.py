@@ -16,7 +16,7 @@ def test_a_chain_that_was_left_out_is_not_reached():
 def test_a_bake_that_reached_everything():
     assert report().sentence() == "Baked 4 frames on 1 chain; every target reached"
     assert report(chain(), chain()).sentence() == "Baked 4 frames on 2 chains; every target reached"
-    assert report(chain(1), verb="Solved").sentence() == "Solved 1 frame on 1 chain; every target reached"
+    assert report(chain(1), verb="Posed").sentence() == "Posed 1 frame on 1 chain; every target reached"
 
 
 def test_the_chain_that_missed_most_is_named_among_several():

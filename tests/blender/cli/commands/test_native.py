@@ -82,7 +82,7 @@ def test_a_chain_by_name_follows_its_target_in_the_file_that_is_saved(tmp_path, 
     assert native(scene, "--chain", "shin", "--output", tmp_path / "out.blend") == 0
     said = capsys.readouterr().out
     assert f"ik2d: saved '{tmp_path / 'out.blend'}'" in said
-    assert "ik2d: Rig: 1 chain is native now\n" in said
+    assert "ik2d: Rig: 1 chain is on drivers now\n" in said
     assert "ik2d:   shin (thigh, shin): follows 'Target'\n" in said
     assert scene.read_bytes() == before
     armature = opened(tmp_path / "out.blend")
@@ -99,7 +99,7 @@ def test_remove_gives_back_what_was_there(tmp_path, capsys):
     opened(scene)
     assert contents() != before
     assert native(scene, "--all", "--remove", "--output", tmp_path / "back.blend") == 0
-    assert "ik2d: Rig: 1 chain is native no more" in capsys.readouterr().out
+    assert "ik2d: Rig: 1 chain is on drivers no more" in capsys.readouterr().out
     armature = opened(tmp_path / "back.blend")
     assert not is_native(armature.ik2d.chains[0])
     assert contents() == before
@@ -119,7 +119,7 @@ def test_all_again_is_no_error_and_changes_nothing(tmp_path, capsys):
     opened(scene)
     before = contents()
     assert native(scene, "--all") == 0
-    assert "ik2d: Rig: all enabled chains are native already" in capsys.readouterr().out
+    assert "ik2d: Rig: all enabled chains are on drivers already" in capsys.readouterr().out
     opened(scene)
     assert contents() == before
 
@@ -145,8 +145,8 @@ def test_all_takes_the_enabled_chains_of_all_armatures(tmp_path):
         (("--chain", "knee"), "no armature of the scene has a chain 'knee'|'knee'"),
         (("--armature", "Rig", "--chain", "knee"), "'Rig' has no chain 'knee'; its chains are: 'shin'"),
         (("--armature", "Cat", "--all"), "there is no armature 'Cat'"),
-        (("--chain", "shin", "--remove"), "the chain 'shin' is not native; leave it out"),
-        (("--all", "--remove"), "no chain is native"),
+        (("--chain", "shin", "--remove"), "the chain 'shin' is not on drivers; leave it out"),
+        (("--all", "--remove"), "no chain is on drivers"),
         (("--all", "--output", ""), "--output is given without a name"),
         (("--all", "--report", "r.json"), "--report"),
     ],
@@ -178,7 +178,7 @@ def test_several_files_get_a_process_each(tmp_path, capsys):
     assert native(*scenes, "--all", "--jobs", "2", "--output", tmp_path / "{name}_native.blend") == 0
     said = capsys.readouterr().out
     for name in ("a", "b"):
-        assert f"{tmp_path / name}.blend: Rig: 1 chain is native now" in said.replace("ik2d: ", "")
+        assert f"{tmp_path / name}.blend: Rig: 1 chain is on drivers now" in said.replace("ik2d: ", "")
         assert is_native(opened(tmp_path / f"{name}_native.blend").ik2d.chains[0])
 
 

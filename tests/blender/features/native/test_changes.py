@@ -66,7 +66,7 @@ def test_what_its_drivers_do_not_know_of_is_said_and_it_acts_no_more_as_it_was(c
     armature, chain, _ = native_leg()
     bake(armature, frame_start=1, frame_end=5)
     change(armature, chain)
-    with pytest.raises(IK2DError, match=f"is on drivers, but {words}; revert, then convert again"):
+    with pytest.raises(IK2DError, match=f"is on drivers, but {words}; remove these, then convert again"):
         make_native(armature, chain)
     assert not acts(chain) and changed_since_made(chain) == words
 

@@ -297,7 +297,7 @@ def test_a_chain_without_a_target_is_refused():
 def test_a_chain_on_drivers_is_refused():
     made = walker(feet=False)
     make_native(made.armature, made.armature.ik2d.chains[0])
-    with pytest.raises(IK2DError, match="Chain 'shin.L' is on drivers; revert it first"):
+    with pytest.raises(IK2DError, match="Chain 'shin.L' is on drivers; remove these first"):
         plant_feet(made.armature)
 
 
