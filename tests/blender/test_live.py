@@ -3,6 +3,7 @@
 
 from inspect import get_annotations
 from math import radians
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -19,6 +20,7 @@ from rigs import (
 )
 
 from ik2d_addon.bake import bake, solve
+from ik2d_addon.features.baking.live import draw_before_render
 from ik2d_addon.features.overlay.target_path import find_path
 from ik2d_addon.live import handlers
 from ik2d_addon.live.registry import RIGS
@@ -835,6 +837,18 @@ def test_live_changes_nothing_of_a_bake():
         bake(armature)
         keys.append(animation_of(armature))
     assert keys[0] == keys[1]
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_the_render_menu_asks_to_lock_the_interface_where_chains_are_live(live):
+    arm_with_target(4, live=live)
+    labels = []
+    layout = SimpleNamespace(separator=lambda: None, label=lambda text, **_: labels.append(text))
+    draw_before_render(SimpleNamespace(layout=layout), bpy.context)
+    assert labels == ["Live chains: turn on Lock Interface"] * live
+    bpy.context.scene.render.use_lock_interface = True
+    draw_before_render(SimpleNamespace(layout=layout), bpy.context)
+    assert len(labels) == live
 
 
 @pytest.mark.slow

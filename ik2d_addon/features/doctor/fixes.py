@@ -16,6 +16,7 @@ from ...bake.request import chosen_range
 from ...core.swing import SWING
 from ...core.words import listed, number_of, refusal, say
 from ...rig.animation import key_faults, versions
+from ...rig.animation.value_keys import refuse_tweak_mode
 from ...rig.chain.chain import RigChain, read_chain
 from ...rig.chain.checks.bones import chain_bones
 from ...rig.chain.planes import swing_note
@@ -344,11 +345,7 @@ def single_user(armature: bpy.types.Object, settings: Settings) -> str:
     others = versions.sharing_channels(armature)
     refuse_nothing(settings, others, say("other object plays the armature's action"))
     animation = armature.animation_data
-    if animation.use_tweak_mode:
-        raise refusal(
-            "'{armature}' is in the NLA's tweak mode; leave it (Tab in the NLA editor)",
-            armature=armature.name,
-        )
+    refuse_tweak_mode(armature)
     slot = animation.action_slot.identifier if versions.HAS_SLOTS and animation.action_slot else ""
     versions.assign_action(animation, animation.action.copy(), slot)
     return say(

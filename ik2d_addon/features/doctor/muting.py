@@ -13,7 +13,7 @@ from ...core.words import number_of, refusal, say
 from ...rig.animation import actions
 from ...rig.animation.fcurves import cut_at
 from ...rig.animation.times import animation_times
-from ...rig.animation.value_keys import curve_of
+from ...rig.animation.value_keys import curve_of, refuse_tweak_mode
 from ...rig.chain.chain import read_chain
 from ...rig.chain.native_state import acts
 from ...rig.chain.renames import Settings
@@ -79,11 +79,8 @@ def mute_on_frames(
 
 
 def _check_can_key(armature: bpy.types.Object, constraints: Sequence[bpy.types.Constraint]) -> None:
-    if constraints and armature.animation_data and armature.animation_data.use_tweak_mode:
-        raise refusal(
-            "'{armature}' is in the NLA's tweak mode; leave it (Tab in the NLA editor)",
-            armature=armature.name,
-        )
+    if constraints:
+        refuse_tweak_mode(armature)
     for constraint in constraints:
         curve = curve_of(armature, constraint.path_from_id("influence"))
         if curve and (curve.lock or (curve.group and curve.group.lock)):

@@ -163,7 +163,7 @@ def test_tweaked_strips_are_refused_unless_all_frames_are_muted():
     scene = bpy.context.scene
     with pytest.raises(IK2DError) as caught:
         mute_on_frames(armature, controls, scene, FIRST, LAST)
-    assert str(caught.value) == "'Rig' is in the NLA's tweak mode; leave it (Tab in the NLA editor)"
+    assert str(caught.value) == "'Rig' is in the NLA's tweak mode; leave it first (Tab in the NLA editor)"
     assert mute_on_frames(armature, [], scene, FIRST, LAST) == ([], [])
     mute_on_frames(armature, controls, scene, *SCENE)
     assert constraint.mute
