@@ -3,6 +3,7 @@
 
 import csv
 import json
+import math
 import os
 import subprocess
 import sys
@@ -247,6 +248,8 @@ def test_a_held_bone_counts_against_max_error(tmp_path, capsys):
     (chain,) = result["chains"]
     assert max(chain["played_back"]) == pytest.approx(max(errors), abs=1e-5) and max(errors) > 0.5
     assert bake_file(*command, "--max-error", result["max_error"] + 1e-4) == 0
+    assert bake_file(*command, "--max-error", result["max_error"]) == 0  # no more than that
+    assert bake_file(*command, "--max-error", math.nextafter(result["max_error"], 0.0)) == 1
 
 
 @pytest.mark.slow

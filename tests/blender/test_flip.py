@@ -3,7 +3,7 @@
 
 import bpy
 import pytest
-from rigs import add_chain, evaluated_tip, leg_with_target
+from rigs import add_chain, evaluated_place, evaluated_tip, leg_with_target
 
 from ik2d_addon.bake import solve
 from ik2d_addon.ui.settings.chain_list import flip
@@ -26,15 +26,16 @@ def test_flip_changes_the_side_and_does_what_its_function_does(before, after):
     assert chain.bend == before
 
 
-def test_the_knee_is_on_the_other_side_after_flip_and_solve():
+def test_the_knee_is_on_the_other_side_of_the_line_from_hip_to_target_after_flip_and_solve():
     armature = active_leg()
-    knees = []
+    hip, foot = armature.data.bones["thigh"].head_local, evaluated_place(armature.ik2d.chains[0].target)
+    aside = []
     for _ in range(2):
         assert solve(armature).all_reached
-        knees.append(evaluated_tip(armature, "thigh").y)
+        aside.append((foot - hip).cross(evaluated_tip(armature, "thigh") - hip).x)
         bpy.ops.ik2d.flip()
-    hip, target = armature.data.bones["thigh"].head_local, armature.ik2d.chains[0].target.location
-    assert (knees[0] - hip.y) * (knees[1] - hip.y) < 0 or abs(knees[0] - knees[1]) > 0.1, (knees, target)
+    assert aside[0] * aside[1] < 0.0
+    assert aside[1] == pytest.approx(-aside[0], rel=1e-4)  # as far, in the mirror image
 
 
 def test_flip_takes_the_chain_that_is_named_and_else_the_active_one():

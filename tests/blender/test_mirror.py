@@ -97,6 +97,24 @@ def test_a_mirrored_arm_bends_to_its_own_side_whatever_solves_it(count, solver, 
     assert np.abs(tails[0][0] - tails[0][-1]).max() > 0.1 or count == 2
 
 
+@pytest.mark.parametrize("plane", ['AUTO', 'Y', 'CUSTOM'])
+def test_a_last_bone_that_has_an_angle_has_the_mirrored_one(plane):
+    armature = arms(3, straight=False)
+    place = (1.8, 0.0, 2.2)
+    target = add_target({}, "Hand.L")
+    target.location = place
+    bpy.context.view_layer.update()
+    chain = add_chain(armature, "b2.L", target, 3, tip_rotation='WORLD', tip_angle_offset=0.4)
+    chain.plane, chain.plane_normal = plane, (0.0, -1.0, 0.0)
+    mirror_chain(armature, chain)
+    bpy.context.view_layer.update()
+    assert solve(armature).all_reached
+    posed = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    tails = [np.array([posed[f"b{i}.{side}"].tail for i in range(3)]) for side in "LR"]
+    assert np.abs(tails[1] - MIRROR * tails[0]).max() < 1e-5
+    assert np.abs(tails[0][2] - place).max() < 1e-5
+
+
 @pytest.mark.parametrize("plane", ['SWING', 'POLE', 'ARC'])
 @pytest.mark.parametrize("straight", [False, True])
 @pytest.mark.parametrize("bend", ['POSITIVE', 'NEGATIVE'])
@@ -261,8 +279,9 @@ def test_a_chain_can_be_named_and_one_that_is_not_there_is_refused():
     assert [chain.tip for chain in armature.ik2d.chains] == ["shin.L", "shin.R"]
 
 
+@pytest.mark.parametrize("turned", [(0.0, 0.0, 0.0), (0.3, -0.4, 0.5)])
 @pytest.mark.parametrize("again", [False, True])
-def test_a_foot_is_mirrored_with_its_roll(again):
+def test_a_foot_is_mirrored_with_its_roll_and_its_turn(again, turned):
     bones = {}
     for side, sign in (("L", 1.0), ("R", -1.0)):
         x = 0.2 * sign
@@ -278,6 +297,8 @@ def test_a_foot_is_mirrored_with_its_roll(again):
     chain = add_chain(armature, "shin.L", target, bone_count=2)
     add_foot(armature, chain)
     chain.foot.roll, chain.foot.toe = 0.9, 0.2
+    target.rotation_euler = np.add(target.rotation_euler, turned)
+    bpy.context.view_layer.update()
     other = mirror_chain(armature, armature.ik2d.chains[0])
     if again:
         armature.ik2d.chains[0].foot.roll = 0.4

@@ -4,7 +4,7 @@
 import bpy
 import pytest
 from native_rigs import contents, two_legs
-from rigs import add_target, errors_on, leg_with_target
+from rigs import add_armature, add_chain, add_target, errors_on, leg_with_target
 from snapshots import differences, everything
 
 from ik2d_addon.features.native import is_native, make_native, remove_native
@@ -157,6 +157,19 @@ def test_a_target_off_the_plane_is_told_with_the_distance():
     target.parent = parent
     (warning,) = make_native(armature, chain).warnings
     assert warning.startswith("Chain 'shin': its target is up to 30 cm off the chain's plane (frame ")
+
+
+@pytest.mark.parametrize("part, warned", [(0.0099, False), (0.0101, True)])
+def test_a_target_is_off_the_plane_by_a_part_of_the_reach_whatever_the_size(part, warned):
+    armature = add_armature(
+        {
+            "thigh": ((0, 0, 20.0), (0, -1.0, 10.0), "", 0.4),
+            "shin": ((0, -1.0, 10.0), (0, 0, 1.0), "thigh", -0.2),
+        }
+    )
+    reach = sum(bone.length for bone in armature.data.bones)
+    chain = add_chain(armature, "shin", add_target({1: (part * reach, 2.0, 6.0)}))
+    assert bool(make_native(armature, chain).warnings) == warned
 
 
 @pytest.mark.parametrize("expression", ["frame>5 # left", "(frame >\n5) # ) left", "frame>len('#####') # #"])

@@ -231,3 +231,13 @@ def test_limits_of_locations_become_slides():
     assert chain.left_out == (
         "Left out the slides of 'boom': their Limit Location has no minimum or no maximum"
     )
+
+
+def test_a_location_that_is_held_in_one_place_is_no_slide():
+    armature, chain = crane_with_target({})
+    limit = armature.pose.bones["inner"].constraints.new('LIMIT_LOCATION')
+    limit.owner_space, limit.use_min_y, limit.use_max_y = 'LOCAL', True, True
+    limit.min_y = limit.max_y = 0.25
+    take_limits(armature, chain)
+    assert not any(joint.use_slide for joint in chain.joints)
+    assert (chain.joints["boom"].slide_min, chain.joints["boom"].slide_max) == (0.25, 0.25)

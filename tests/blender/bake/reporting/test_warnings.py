@@ -36,6 +36,17 @@ def test_a_target_off_the_plane(part, warned):
     ]
 
 
+@pytest.mark.parametrize("part, which", [(0.0099, 0), (0.0101, 1)])
+def test_advice_on_joints_and_target_off_the_plane_is_given_once(part, which):
+    chain = keyed(
+        joints_off_plane=0.02 * REACH,
+        distance=np.array([0.0, 0.1, 0.0, 0.0]),
+        off_plane=np.array([0.0, 0.001, part * REACH, 0.002]),
+    )
+    warnings = told(chain, advice={"leg": "; turn the plane"})[2]
+    assert [warning.endswith("; turn the plane") for warning in warnings] == [not which, *[True] * which]
+
+
 @pytest.mark.parametrize("part, warned", [(0.0099, False), (0.0101, True)])
 def test_hinges_askew_carry_the_tip_off_its_target(part, warned):
     joints = SimpleNamespace(askew=True, slants=np.radians([3.0, 12.34]), fixed=np.zeros(2, bool))

@@ -2,6 +2,7 @@
 """Planted feet do not slide, by Blender's evaluated pose; Clear and errors give everything back."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -17,6 +18,7 @@ from ik2d_addon.chains import find_contacts, make_native, plant_feet, unplant_fe
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.baking.results import bake_is_stale
 from ik2d_addon.features.plant.before import has_planted_motion, is_planted
+from ik2d_addon.features.plant.contacts import is_loop
 from ik2d_addon.features.plant.plant import plant_steps
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
@@ -99,6 +101,17 @@ def test_clear_gives_back_the_motion_of_before(kind):
     assert sorted(bits) == sorted(every_bit_of_animation(made.armature))
     with pytest.raises(IK2DError, match="No feet of 'Rig' are planted"):
         unplant_feet(made.armature)
+
+
+def test_clear_gives_back_curves_that_go_on_beyond_their_keys():
+    made = walker()
+    for holder in (made.armature, *(chain.target for chain in made.armature.ik2d.chains)):
+        for curve in existing_fcurves(holder):
+            curve.extrapolation = 'LINEAR'
+    before = [every_bit_of_animation(chain.target)["curves"] for chain in made.armature.ik2d.chains]
+    plant_feet(made.armature)
+    unplant_feet(made.armature)
+    assert [every_bit_of_animation(chain.target)["curves"] for chain in made.armature.ik2d.chains] == before
 
 
 def test_clear_of_a_foot_that_is_not_planted_names_it_and_leaves_the_others():
@@ -199,6 +212,14 @@ def test_a_loop_stays_one():
     after = made.pose()[whole]
     assert np.abs(after - before).max() > 0.01
     assert np.abs(after[-1] - after[0]).max() < 1e-5
+
+
+def test_a_range_whose_ends_differ_only_in_a_joint_is_no_loop():
+    ends = {"tips": np.zeros((3, 3)), "roots": np.zeros((3, 3)), "points": np.zeros((3, 1, 3)), "reach": 1.0}
+    bent = np.array([[0.4, -0.2], [0.1, 0.0], [0.4, -0.2]])
+    assert is_loop([SimpleNamespace(**ends, bends=bent)])
+    bent[-1, 1] += 0.01
+    assert not is_loop([SimpleNamespace(**ends, bends=bent)])
 
 
 @pytest.mark.slow
