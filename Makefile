@@ -117,11 +117,12 @@ translations:  ## Bring the texts to translate up to date, and say which are not
 	@$(ENVIRONMENT) dev
 	"$(PYTHON)" tools/translations.py
 
-pictures:  ## Renew the sample scenes' pictures, and the window's where BLENDER_GUI=/path/to/blender-gui
+pictures:  ## Renew the pictures of sample scenes and pages, and the window's where BLENDER_GUI=/path/to/blender-gui
 	@$(ENVIRONMENT) bench pictures
 	"$(PYTHON)" tools/render_pictures.py
 	"$(PYTHON)" tools/platform_pictures.py docs/publishing
 	"$(PYTHON)" tools/core_demo.py --save docs/core_demo.png
+	"$(PYTHON)" tools/draw_feet.py
 	$(if $(BLENDER_GUI),"$(PYTHON)" tools/take_pictures.py --gui "$(BLENDER_GUI)")
 
 clean:  ## Remove everything that these targets made

@@ -89,9 +89,14 @@ def features(legs: dict[str, bpy.types.Object]) -> None:
 
 
 def choose_every(group: bpy.types.PropertyGroup) -> None:
-    """Give each setting of a chain, its joints and what it points to another value than the default."""
-    for number, (owner, rule) in enumerate(list(settings_of(group))):
-        current = getattr(owner, rule.identifier)
+    """Give each setting of a chain, its joints and what it points to another value than the default.
+
+    Each owner is looked up by its path: some settings make the list of joints anew.
+    """
+    found = [(owner.path_from_id(), rule.identifier) for owner, rule in settings_of(group)]
+    for number, (path, name) in enumerate(found):
+        owner = group.id_data.path_resolve(path)
+        rule, current = owner.bl_rna.properties[name], getattr(owner, name)
         if rule.type == 'BOOLEAN':
             value = [not one for one in current] if rule.is_array else not current
         elif rule.type == 'ENUM':

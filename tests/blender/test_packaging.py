@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from ik2d_addon import core
-from tools.manual_page import manual_page
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
 # Ends without Python's own exit, in which bpy 4.2 crashes and 4.5 hangs once our classes were registered.
+manual_page = pytest.importorskip("tools.manual_page", reason="needs markdown and pymdownx").manual_page
 USE_ENABLED = """
 import importlib, os, sys, traceback, urllib.parse, urllib.request
 try:

@@ -5,6 +5,8 @@ tools/save_settings.py wrote them, one with the code of each version (0.1.0 of i
 """
 
 import json
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -21,6 +23,8 @@ SAVED = ROOT / "tests" / "data" / "saved"
 VERSION = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))["version"]
 FILES = sorted(path.stem for path in SAVED.glob("*.blend"))
 LATER = [name for name in FILES if name != "0.1.0_first_day"]  # with drivers, adopted limbs and feet
+TOOL = ROOT / "tools" / "save_settings.py"
+FIRST = SAVED / f"{VERSION}.json"
 REACH = 1.91
 # A sentence on which nothing depends; and a default that grew, which files do not hold. The path of an
 # adopted chain is gone too: keys follow their chain.
@@ -42,6 +46,18 @@ def off_target(name, frame):
 
 def test_there_is_a_file_of_this_version():
     assert VERSION in FILES, f"run tools/save_settings.py tests/data/saved/{VERSION}.blend with bpy 4.2"
+
+
+@pytest.mark.skipif(bool(bpy.app.binary_path), reason="the Python of a real Blender has no bpy")
+def test_the_tool_saves_a_file_of_all_settings_that_opens_with_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "SAVED", tmp_path)
+    done = subprocess.run([sys.executable, TOOL, tmp_path / "now.blend"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    was = opened("now")
+    for armature in set(was) - {"enums"}:
+        assert dict(stored(bpy.data.objects[armature].ik2d, "")) == was[armature], armature
+    chosen = [path for path, value in was["Stored"].items() if value != was["Plain"].get(path)]
+    assert len(chosen) > 40 and set(json.loads(FIRST.read_text(encoding="utf-8"))) == set(was)
 
 
 @pytest.mark.parametrize("name", FILES)

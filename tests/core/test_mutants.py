@@ -7,7 +7,7 @@ import pytest
 
 from tools.mutants.mutant import diff, mutants_of, mutated
 from tools.mutants.operators import Surroundings, changes
-from tools.mutants.sample import all_mutants, sample
+from tools.mutants.sample import AREAS, all_mutants, sample
 
 SNIPPET = '''
 """A docstring with 1 < 2 in it."""
@@ -108,7 +108,7 @@ def test_names_tell_mutants_apart_and_stay_the_same():
 @pytest.mark.slow
 def test_a_seed_gives_the_same_sample_again():
     mutants = all_mutants()
-    for area, folders in (("core", "ik2d_addon/core/"), ("rest", ("ik2d_addon/rig/", "ik2d_addon/bake/"))):
+    for area, folders in AREAS.items():
         some = sample(mutants, area, 30, 1)
         assert some == sample(mutants, area, 30, 1) != sample(mutants, area, 30, 2)
         assert len(set(some)) == 30

@@ -18,7 +18,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from . import results
 from .mutant import ROOT, Mutant, diff
 from .results import BUILD, Result
-from .sample import all_mutants, sample
+from .sample import AREAS, NUMBERS, all_mutants, sample
 
 
 def main() -> int:
@@ -45,8 +45,9 @@ def main() -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=__doc__)
     add = parser.add_argument
-    add("--core", type=int, default=150, metavar="N", help="mutants of ik2d_addon/core (150)")
-    add("--rest", type=int, default=60, metavar="N", help="mutants of ik2d_addon/rig and bake (60)")
+    for area, number in NUMBERS.items():
+        folders = ", ".join(AREAS[area])
+        add(f"--{area}", type=int, default=number, metavar="N", help=f"mutants of {folders} ({number})")
     add("--seed", type=int, default=1, metavar="S", help="which of all mutants are taken (1)")
     add("--jobs", type=int, default=os.cpu_count(), metavar="J", help="processes at a time (all cores)")
     add("--only", type=Path, default=ROOT, metavar="PATH", help="take mutants of this file or folder alone")
@@ -77,8 +78,7 @@ def _chosen(options: argparse.Namespace) -> list[Mutant]:
         if gone := [name for name in names if name not in everything]:
             print(f"{len(gone)} are not in the source any more: {', '.join(gone)}")
         return [everything[name] for name in names if name in everything]
-    numbers = {"core": options.core, "rest": options.rest}
-    samples = [sample(everything.values(), area, n, options.seed) for area, n in numbers.items()]
+    samples = [sample(everything.values(), area, getattr(options, area), options.seed) for area in AREAS]
     return [mutant for own in samples for mutant in own]
 
 

@@ -7,8 +7,13 @@ from random import Random
 
 from .mutant import ROOT, Mutant, mutants_of
 
-# The folders that are sampled together, by the name of their option.
-AREAS = {"core": ("ik2d_addon/core/",), "rest": ("ik2d_addon/rig/", "ik2d_addon/bake/")}
+# The folders that are sampled together, by the name of their option, and how many mutants of each are taken.
+AREAS = {
+    "core": ("ik2d_addon/core/",),
+    "rest": ("ik2d_addon/rig/", "ik2d_addon/bake/"),
+    "interface": ("ik2d_addon/features/", "ik2d_addon/ui/", "ik2d_addon/cli/"),
+}
+NUMBERS = {"core": 150, "rest": 60, "interface": 60}
 
 
 def all_mutants(within: Path = ROOT) -> list[Mutant]:
