@@ -34,6 +34,15 @@ def command(*arguments) -> list[str]:
     return [sys.executable, "-m", "ik2d_addon", *map(str, arguments)]
 
 
+def python_in_blender(code: str) -> list[str]:
+    """Return what runs Python code in a Blender of its own, of this version, with factory settings."""
+    code = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n{code}"
+    if "blender" in bpy.app.binary_path:
+        safe = ("--background", "--factory-startup", "--disable-autoexec", "--python-exit-code", "3")
+        return [bpy.app.binary_path, *safe, "--python-expr", code]
+    return [sys.executable, "-c", code]
+
+
 def in_shell(line: str, *arguments, **options) -> subprocess.CompletedProcess:
     """Run a line of the shell in which "$@" is the program with its arguments."""
     words = ["bash", "-c", line, "bash", *command(*arguments)]

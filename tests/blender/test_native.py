@@ -3,13 +3,13 @@
 
 import json
 import subprocess
-import sys
 
 import bpy
 import file_contents
 import numpy as np
 import pytest
 from native_rigs import contents, poses, random_limb, reach_of, swing
+from programs import python_in_blender
 from rigs import add_chain, add_target, errors_on, evaluated_tip, leg_with_target, override_from
 from snapshots import differences, everything
 from snapshots import poses as channels
@@ -432,11 +432,7 @@ def test_the_file_plays_without_the_add_on_and_without_scripts(tmp_path):
     path = str(tmp_path / "native.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     opened = f"import bpy; bpy.ops.wm.open_mainfile(filepath={path!r}, use_scripts=False)\n"
-    if bpy.app.binary_path and "blender" in bpy.app.binary_path:
-        command = [bpy.app.binary_path, "-b", "--factory-startup", "-Y", "--python-expr", opened + WITHOUT]
-    else:
-        command = [sys.executable, "-c", opened + WITHOUT]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    run = subprocess.run(python_in_blender(opened + WITHOUT), capture_output=True, text=True, timeout=120)
     line = next(line for line in run.stdout.splitlines() if line.startswith("FOUND"))
     assert max(json.loads(line.removeprefix("FOUND"))) < 1e-5, run.stderr
 

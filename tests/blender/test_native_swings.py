@@ -3,13 +3,13 @@
 
 import json
 import subprocess
-import sys
 
 import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 from native_rigs import contents, poses, random_limb, reach_of, two_legs
+from programs import python_in_blender
 from rigs import add_armature, add_chain, add_target, errors_on, leg_with_target, override_from
 from snapshots import differences, everything
 from snapshots import poses as channels
@@ -407,11 +407,7 @@ def test_the_file_plays_without_the_add_on_and_without_scripts(rule, tmp_path):
     here, path = poses(armature, FRAMES), str(tmp_path / "native.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     opened = f"import bpy; bpy.ops.wm.open_mainfile(filepath={path!r}, use_scripts=False)\n"
-    if bpy.app.binary_path and "blender" in bpy.app.binary_path:
-        command = [bpy.app.binary_path, "-b", "--factory-startup", "-Y", "--python-expr", opened + WITHOUT]
-    else:
-        command = [sys.executable, "-c", opened + WITHOUT]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    run = subprocess.run(python_in_blender(opened + WITHOUT), capture_output=True, text=True, timeout=120)
     line = next(line for line in run.stdout.splitlines() if line.startswith("FOUND"))
     assert np.abs(np.array(json.loads(line.removeprefix("FOUND"))) - here).max() < 1e-6, run.stderr
 

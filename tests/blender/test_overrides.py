@@ -4,11 +4,11 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import bpy
 import pytest
+from programs import python_in_blender
 from rigs import add_armature, add_chain, add_target, override_from
 from test_live import missed
 
@@ -19,7 +19,6 @@ ROOT = Path(__file__).resolve().parents[2]
 # Opens a file as another session of Blender would, says what is there, and saves it again.
 READ = """
 import json, os, sys
-sys.path[:0] = [{root!r}, {here!r}]
 import bpy, ik2d_addon
 ik2d_addon.register()
 from ik2d_addon.bake import solve
@@ -56,8 +55,8 @@ EXPECTED = {
 
 def read_in_another_session(path):
     """Return what a Blender of its own finds in a file, which it then saves."""
-    code = READ.format(root=str(ROOT), here=str(Path(__file__).parent), path=path)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    code = python_in_blender(READ.format(path=path))
+    done = subprocess.run(code, capture_output=True, text=True, timeout=120)
     lines = [line for line in done.stdout.splitlines() if line.startswith("FOUND")]
     assert lines, done.stdout + done.stderr
     return json.loads(lines[0].removeprefix("FOUND"))

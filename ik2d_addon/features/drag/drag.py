@@ -257,7 +257,7 @@ class Drag:
         bones = self.armature.pose.bones
         for (bone, name), values in self._kept.items():
             if bone in bones:
-                getattr(bones[bone], name)[:] = values
+                setattr(bones[bone], name, values)  # not [:] = values: Blender 5.2 then sets XYZ as the mode
         noted = self._noted_now()  # none once the chain is removed
         for (owner, name, now), (*_, before) in zip(noted, self._noted[: len(noted)], strict=True):
             if now != before:
