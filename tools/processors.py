@@ -3,7 +3,8 @@
 
     python tools/processors.py [PYTEST ARGUMENT ...]
 
-What rounds otherwise there must not make a test fail. What this processor cannot run is left out.
+What rounds otherwise there must not make a test fail. Left out are processors that this one cannot be, and its own
+kind, as which `make test` runs.
 """
 
 import os
@@ -24,11 +25,11 @@ KERNELS = {
 def variants() -> dict[str, dict[str, str]]:
     """Return the environment variables of each variant, by its kernel: numpy does without what it lacks."""
     found = {}
-    for kernel, has in KERNELS.items():
-        if not features[has[-1]]:
-            continue
+    possible = [kernel for kernel, has in KERNELS.items() if features[has[-1]]]
+    for kernel in possible[:-1]:
+        has = KERNELS[kernel]
         lacks = " ".join(name for name in KERNELS["SkylakeX"] if features[name] and name not in has)
-        found[kernel] = {"OPENBLAS_CORETYPE": kernel} | ({"NPY_DISABLE_CPU_FEATURES": lacks} if lacks else {})
+        found[kernel] = {"OPENBLAS_CORETYPE": kernel, "NPY_DISABLE_CPU_FEATURES": lacks}
     return found
 
 

@@ -19,6 +19,7 @@ REPOSITORY = HERE.parents[1]
 TOOLS = REPOSITORY.parent / "shared" / "tools"  # blender-gui and blender_ui.py: they drive the window
 SHOTS = REPOSITORY / "build" / "gui"
 SECONDS = 420  # for one scenario; it takes about 30, or 150, on two cores
+AT_A_TIME = 3  # on two cores: a quarter of a scenario's time goes into waiting for events and pictures
 # Where the processor draws, most of a scenario's time goes into smooth edges in the viewport. With them, as
 # Blender comes, are played: the real mouse, and what the extension draws into the viewport.
 SMOOTH = ("by_mouse_with_x_events", "overlay")
@@ -92,11 +93,11 @@ def arm_scene(blender: str, tmp_path_factory) -> Path:
 def plays(
     request, blender: str, installed: dict[str, str], arm_scene: Path, tmp_path_factory
 ) -> Iterator[dict[str, Future[str]]]:
-    """What each of the chosen scenarios prints, by its id; two are played at a time."""
-    workers, runs = ThreadPoolExecutor(2), {}
+    """What each of the chosen scenarios prints, by its id; AT_A_TIME are played at a time."""
+    workers, runs = ThreadPoolExecutor(AT_A_TIME), {}
     # Blender maps files of its cache into memory: no other Blender may be writing them meanwhile.
     caches = SimpleQueue()
-    for _ in range(2):
+    for _ in range(AT_A_TIME):
         caches.put(str(tmp_path_factory.mktemp("cache")))
     for one in (item.callspec for item in request.session.items):
         own = {
