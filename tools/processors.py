@@ -3,8 +3,8 @@
 
     python tools/processors.py [PYTEST ARGUMENT ...]
 
-What rounds otherwise there must not make a test fail. Left out are processors that this one cannot be, and its own
-kind, as which `make test` runs.
+What rounds otherwise there must not make a test fail. Left out are processors that this one cannot be,
+and its own kind, as which `make test` runs.
 """
 
 import os
