@@ -46,6 +46,7 @@ def warnings_of(report):
 # --- Actions, slots, groups -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_object_without_animation_gets_an_action_of_its_name():
     armature, _ = leg_with_target()
     report = bake(armature, frame_start=1, frame_end=10)

@@ -59,7 +59,6 @@ def test_adopted_and_released_it_is_the_same_to_the_bit(make):
     assert not differences(before, whole_rig(armature))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("make", IN_PLANE, ids=lambda make: make.__name__)
 def test_adopted_and_baked_the_tips_are_on_their_targets(make):
     armature = built(make)

@@ -82,6 +82,7 @@ def carried_names(chain, start: str) -> str:
 # --- Limits -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["clav", "up", "fore"])
 @pytest.mark.parametrize("axes", ["x", "z", "xz", "xyz"])
 @pytest.mark.parametrize("pole", [True, False], ids=["pole", "none"])
@@ -99,6 +100,7 @@ def test_limits_listed_as_carried_hold_in_the_evaluated_pose(name, axes, pole):
     assert lost or furthest <= LIMIT + WITHIN
 
 
+@pytest.mark.slow
 def test_a_shoulder_that_turns_with_its_plane_is_named_with_the_angle():
     armature = shoulder()
     limit(armature, "clav")
@@ -142,6 +144,7 @@ def test_frames_of_fk_say_nothing_of_limits(keyed):
     assert len(found) and found.max() <= radians(60.0) + WITHIN
 
 
+@pytest.mark.slow
 def test_a_bone_without_limits_is_not_said_to_have_any():
     """A base that IK locks leave its own axis to turn about, below two hinges."""
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, LAST
@@ -316,6 +319,7 @@ def test_what_it_says_to_mute_is_muted_and_comes_back():
     assert not (upper.mute or main.mute)
 
 
+@pytest.mark.slow
 def test_the_dialog_tells_the_same_limits_as_lost():
     from ik2d_addon.bake.lengths import Units
     from ik2d_addon.features.adopt.adopt import plan_adoption

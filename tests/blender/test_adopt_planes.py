@@ -65,6 +65,7 @@ def before_and_after(armature: bpy.types.Object) -> tuple[np.ndarray, np.ndarray
     return before, played_joints(armature, bones), places(target), reach
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make, seed", EACH)
 def test_joints_and_tip_are_where_the_ik_had_them(make, seed):
     armature = make(seed)
@@ -103,6 +104,7 @@ def test_restored_it_is_the_same_to_the_bit(make):
 # --- Shared bones, and constraints beside the IK -------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_shared_bones_go_to_the_limb_that_reaches_furthest_down(seed):
     armature = stranger_rigs.shared_bones(seed)
@@ -144,6 +146,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [100, pytest.param(107, marks=pytest.mark.slow)])
 def test_the_way_to_solve_three_bones_is_the_one_nearest_to_the_ik_and_it_is_said(seed):
     armature = limb_with_pole(seed, count=3)
@@ -169,12 +172,14 @@ def test_the_way_to_solve_three_bones_is_the_one_nearest_to_the_ik_and_it_is_sai
     assert line.startswith(f"solved by {taken}, which is nearest") and f"{parts[taken]:.2%}" in line
 
 
+@pytest.mark.slow
 def test_two_bones_have_the_exact_solver():
     armature = limb_with_pole(1)
     bpy.ops.ik2d.adopt(all=True)
     assert armature.ik2d.chains[0].solver == 'AUTO'
 
 
+@pytest.mark.slow
 def test_a_targets_rotation_is_the_angle_of_the_last_bone_however_that_stands_at_rest():
     armature = stranger_rigs.turning_target(3)
     bpy.ops.ik2d.adopt(all=True)
@@ -199,6 +204,7 @@ def test_the_pole_comes_with_its_angle_and_moves_the_knee():
     assert chain.bend == 'POSITIVE' and not existing_fcurves(armature)
 
 
+@pytest.mark.slow
 def test_an_influence_below_one_leaves_the_angle_to_the_bones_own_turns():
     """The pose that is shown is then half the bones' own; the angle is that of the whole IK all the same."""
     found = []
@@ -228,6 +234,7 @@ def eye_and_arm() -> bpy.types.Object:
     return armature
 
 
+@pytest.mark.slow
 def test_one_bone_that_would_gain_nothing_stays_and_is_named(capfd):
     armature = eye_and_arm()
     bpy.ops.ik2d.adopt(all=True)
@@ -246,6 +253,7 @@ def test_one_bone_that_is_selected_is_adopted_and_aims():
     assert chain.adopted.part < 1e-3
 
 
+@pytest.mark.slow
 def test_one_bone_with_limits_gains():
     armature = eye_and_arm()
     torso = armature.pose.bones["torso"]

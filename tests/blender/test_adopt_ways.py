@@ -245,6 +245,7 @@ def test_what_fails_half_way_leaves_all_as_it_was(monkeypatch):
     assert not differences(before, whole_rig(armature))
 
 
+@pytest.mark.slow
 def test_a_linked_armature_is_refused_and_an_override_works(tmp_path):
     path = str(tmp_path / "library.blend")
     armature = built()
@@ -260,6 +261,7 @@ def test_a_linked_armature_is_refused_and_an_override_works(tmp_path):
     assert not armature.pose.bones["shin"].constraints[0].mute and len(armature.ik2d.chains) == 0
 
 
+@pytest.mark.slow
 def test_an_override_whose_mute_is_driven_is_adopted_and_released(tmp_path):
     path = str(tmp_path / "library.blend")
     armature = built(ik_rigs.driven_mute)

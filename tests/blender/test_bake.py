@@ -73,7 +73,6 @@ def test_the_plane_follows_a_parented_turned_and_scaled_rig():
     assert_plays_back(armature, armature.ik2d.chains[0], report, range(1, 41, 3))
 
 
-@pytest.mark.slow
 def test_a_chain_with_gaps_and_rolls_reaches():
     armature = add_armature(
         {

@@ -115,6 +115,7 @@ def test_the_keys_of_a_removed_chain_go_with_it_and_a_new_chain_has_none():
     assert new.influence == 1.0 and new.live_reached
 
 
+@pytest.mark.slow
 def test_three_chains_in_any_order_keep_their_keys():
     armature = two_legs()
     before = tips(armature)
@@ -128,6 +129,7 @@ def test_three_chains_in_any_order_keep_their_keys():
     assert extra is not None and moved(before, armature) < SAME
 
 
+@pytest.mark.slow
 def test_undo_and_redo_keep_the_keys_on_their_chain():
     bpy.context.preferences.edit.use_global_undo = True
     armature = two_legs()
@@ -143,6 +145,7 @@ def test_undo_and_redo_keep_the_keys_on_their_chain():
     assert len(armature.ik2d.chains) == 1 and moved(before, armature, "R") < SAME
 
 
+@pytest.mark.slow
 def test_undo_to_a_step_that_a_script_left_half_done_is_set_right():
     """A script's bare move may be in an undo step before any path was rewritten."""
     bpy.context.preferences.edit.use_global_undo = True
@@ -158,6 +161,7 @@ def test_undo_to_a_step_that_a_script_left_half_done_is_set_right():
     assert moved(before, bpy.data.objects["Rig"]) < SAME
 
 
+@pytest.mark.slow
 def test_a_file_saved_right_after_a_bare_move_opens_with_the_keys_on_their_chain(tmp_path):
     armature = two_legs()
     before = tips(armature)
@@ -356,6 +360,7 @@ def test_a_chain_copied_within_the_list_gets_a_number_of_its_own_and_the_origina
 # --- Whose keys they are -----------------------------------------------------
 
 
+@pytest.mark.slow
 def test_another_rigs_keys_stay_where_they_are():
     armature, other = two_legs(), two_legs("Other", 3.0)
     before, action = tips(other), paths(other.animation_data.action)
@@ -390,6 +395,7 @@ def test_an_action_that_nobody_plays_belongs_to_the_rig_that_its_slot_is_named_a
     assert armature.ik2d.paths_left == ""
 
 
+@pytest.mark.slow
 def test_an_action_that_may_be_either_rigs_is_named_and_left(capfd):
     armature = two_legs()
     two_legs("Other", 3.0)
@@ -403,6 +409,7 @@ def test_an_action_that_may_be_either_rigs_is_named_and_left(capfd):
     assert "'Idle'" in armature.ik2d.paths_left
 
 
+@pytest.mark.slow
 def test_a_list_whose_action_another_rig_plays_too_is_not_changed():
     armature, other = two_legs(), two_legs("Other", 3.0)
     action = armature.animation_data.action
@@ -502,6 +509,7 @@ def test_the_keys_on_an_override_follow_their_chain_when_its_library_reorders_th
     assert paths(armature.animation_data.action) == ["ik2d.chains[0].influence"]
 
 
+@pytest.mark.slow
 def test_a_file_from_before_gets_numbers_and_keeps_its_pose(tmp_path):
     armature = two_legs()
     before = tips(armature)
@@ -522,6 +530,7 @@ def test_a_file_from_before_gets_numbers_and_keeps_its_pose(tmp_path):
 # --- Cost --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_moving_a_chain_looks_at_far_fewer_things_than_all_actions_have_curves():
     armature = two_legs()
     curves = [(f'pose.bones["b{j // 4}"].location', j % 4) for j in range(198)]

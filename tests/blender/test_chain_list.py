@@ -6,6 +6,7 @@ from math import radians
 from types import SimpleNamespace
 
 import bpy
+import pytest
 from rigs import add_armature, leg_with_target
 
 from ik2d_addon.chains import add_chain
@@ -111,6 +112,7 @@ def steps_to_add_chains(legs):
     return steps
 
 
+@pytest.mark.slow
 def test_each_of_many_chains_takes_as_many_steps_to_add_as_the_first_ones():
     few, many = steps_to_add_chains(10), steps_to_add_chains(100)
     assert many < 10.5 * few

@@ -82,6 +82,7 @@ def below(leg, ground, frame):
     return height - min(place[2] for place in leg.pivots().values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shown", [1, 12])
 @pytest.mark.parametrize("deform", [by_shape_key, by_modifier, by_hook, by_armature_parent])
 def test_a_baked_foot_stays_above_the_shape_of_each_frame(deform, shown):
@@ -98,6 +99,7 @@ def test_a_baked_foot_stays_above_the_shape_of_each_frame(deform, shown):
     assert [below(leg, ground, frame) for frame in FRAMES] == pytest.approx(live, abs=1e-5 * leg.reach)
 
 
+@pytest.mark.slow
 def test_half_way_between_frames_the_shape_of_that_time_counts():
     ground = add_ground()
     by_shape_key(ground)
@@ -111,6 +113,7 @@ def test_half_way_between_frames_the_shape_of_that_time_counts():
     assert worst <= report.chains[0].max_between + 1e-4 * leg.reach
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hide", ["hide_viewport", "hide_set"])
 def test_the_shape_of_a_hidden_ground_counts_too(hide):
     ground = add_ground()
@@ -126,6 +129,7 @@ def test_the_shape_of_a_hidden_ground_counts_too(hide):
     assert max(below(leg, ground, frame) for frame in FRAMES) <= 1e-5 * leg.reach
 
 
+@pytest.mark.slow
 def test_a_still_ground_has_its_modifiers_in_another_scene_too():
     ground = add_ground()
     displace = ground.modifiers.new("Up", 'DISPLACE')

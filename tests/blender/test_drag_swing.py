@@ -69,6 +69,7 @@ def test_the_tip_goes_with_the_target_in_the_plane_of_the_frame_and_the_plane_fo
             assert np.abs(limb.joints - shown).max() <= 2.0 * NEAR * limb.reach
 
 
+@pytest.mark.slow
 def test_escape_puts_all_back():
     limb, chain, drag = held(630, 'POLE', 3)
     before = everything(limb.armature, chain.target)
@@ -78,6 +79,7 @@ def test_escape_puts_all_back():
     assert everything(limb.armature, chain.target) == before
 
 
+@pytest.mark.slow
 def test_a_pole_that_hangs_on_the_target_moves_with_it():
     limb, chain, _ = held(631, 'POLE', 2)
     chain.pole.animation_data_clear()
@@ -101,6 +103,7 @@ def test_a_drag_ends_where_its_pole_is_gone_and_needs_one():
         take_hold(bpy.context.scene, limb.armature, chain.name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_steps_of_ccd_turn_in_the_plane_of_the_frame(rule):
     limb, chain, _ = held(640, rule, 3, solver='CCD')

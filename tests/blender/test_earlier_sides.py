@@ -87,6 +87,7 @@ def test_what_can_be_changed_counts_from_rest(name):
         assert bpy.data.objects[arm].ik2d.chains[0].bend == bend, arm
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_a_saved_file_is_changed_once(name, tmp_path):
     elbows = opened(name)
@@ -99,6 +100,7 @@ def test_a_saved_file_is_changed_once(name, tmp_path):
         assert off(armature, elbows[arm]) < WITHIN, arm
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("arm", ["two_bone.L", "circle.L", "own_plane.R"])
 def test_a_linked_arm_keeps_the_meaning_of_its_version(name, arm):

@@ -45,6 +45,7 @@ def test_automatic_takes_even_but_for_two_bones(bones, solver):
     assert report.solver == solver
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("curl", [0.0, 0.15, -0.3])
 @pytest.mark.parametrize("free", [True, False])
 @pytest.mark.parametrize("bend", ['POSITIVE', 'NEGATIVE'])
@@ -56,6 +57,7 @@ def test_the_tip_is_on_its_target_as_blender_plays_it(curl, free, bend):
     assert max(errors) < 1e-5 * REACH
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("free", [True, False])
 def test_the_same_target_gives_the_same_pose_whatever_came_before(free):
     armature, _ = tentacle(root_turns_freely=free)
@@ -102,6 +104,7 @@ def inner_turns(armature, frame) -> np.ndarray:
     return np.array([bone.matrix_basis.to_quaternion().angle for bone in bones])
 
 
+@pytest.mark.slow
 def test_all_joints_share_the_bend_and_a_root_that_counts_takes_a_part_of_it():
     turned = {}
     for free in (True, False):
@@ -130,6 +133,7 @@ def test_limits_hold():
     assert set(chain_report.status.tolist()) <= {0, 3}  # reached, or stopped by limits
 
 
+@pytest.mark.slow
 def test_a_root_that_is_held_does_not_turn():
     armature, chain = tentacle()
     chain.joints[0].weight = 0.0

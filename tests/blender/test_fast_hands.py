@@ -61,6 +61,7 @@ def test_between_frames_it_is_hardly_off(mode, setting, far):
             assert off(FRAMES[:-1] + part, armature, target, setting) < 0.25  # 1 to 3 degrees by halves alone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ['WORLD', 'TARGET'])
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("bound", [0.005, 0.001])
@@ -78,6 +79,7 @@ def test_few_keys_move_the_far_end_by_no_more_than_the_bound(mode, setting, boun
     assert not any("plays" in warning for warning in report.warnings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_of_a_foot_with_toes_both_share_the_bound(mode):
     armature, target, chain = add_fast_walker('TARGET', mode)

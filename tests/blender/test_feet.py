@@ -191,6 +191,7 @@ def lowest(leg) -> float:
     return min(float(leg.carried(bone, ankle + place)[2]) for bone, place in ends)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["solve", "live"])
 @pytest.mark.parametrize("mesh", [False, True])
 def test_no_point_of_the_sole_goes_below_the_ground(way, mesh):
@@ -227,6 +228,7 @@ def test_a_foot_above_the_ground_is_not_lifted():
     assert all(np.abs(leg.pivots()[name] - place).max() <= EXACT for name, place in before.items())
 
 
+@pytest.mark.slow
 def test_a_bake_over_stairs_keeps_the_sole_above_them_and_says_so():
     leg = plain_leg()
     lift_control(leg, 0.35)

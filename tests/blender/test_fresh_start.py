@@ -5,6 +5,7 @@ import bpy
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turn", ["first", "second", "third"])
 def test_nothing_is_left_of_the_test_before(turn):
     edit, handlers = bpy.context.preferences.edit, bpy.app.handlers.frame_change_post

@@ -441,7 +441,6 @@ def test_influence_blends_with_its_own_rotation():
     assert apart(held @ whole, at_rest(armature)) < NOISE
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("setting", ['WORLD', 'TARGET'])
 @pytest.mark.parametrize("solver", ['AUTO', 'CCD'])
 def test_solve_live_and_drag_show_what_a_bake_keys(setting, solver):
@@ -464,7 +463,6 @@ def test_solve_live_and_drag_show_what_a_bake_keys(setting, solver):
     assert apart(dragged, baked[8]) < NOISE
 
 
-@pytest.mark.slow
 def test_a_chain_that_hangs_on_the_foot_comes_after_it():
     armature, _, chain = add_walker(hand_rotation='WORLD')
     toes = add_chain(armature, "toes", add_target({1: (0.05, -0.8, 0.2), 24: (0.05, -0.6, -0.4)}, "Toes"), 1)
@@ -590,7 +588,6 @@ def test_live_is_right_in_plain_matrices_and_by_the_bakes_way(mode, plain):
     assert apart(turns_on(FRAMES, armature), live) < NOISE
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", ["uneven scale", "keys made by hand", "influence"])
 def test_live_leaves_plain_matrices_where_these_do_not_do(what):
     armature, _, chain = add_walker(hand_rotation='WORLD', live=True)

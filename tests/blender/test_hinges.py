@@ -74,7 +74,6 @@ def own_rotation(bone):
     return evaluated.matrix_basis.to_quaternion()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("roll", [0.0, 0.1, 1.0, 5.0, 10.0])
 def test_a_rolled_hinge_turns_about_its_own_axis_and_nothing_else(mode, roll):
@@ -120,7 +119,6 @@ def test_what_slanted_hinges_cost_is_told_as_measured(count):
             ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_a_chain_of_hinges_that_agree_turns_in_their_plane(mode):
     """All rolled by the same seven degrees: no plane but theirs is one that they can keep."""
@@ -173,6 +171,7 @@ def test_the_plane_of_the_hinges_can_be_chosen_and_is_refused_without_any():
         read_chain(armature, chain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("roll", [20.0, 45.0, 90.0])
 def test_a_joint_that_locks_hold_is_named(roll):
     armature = leg_of_hinges([0.0, radians(roll), 0.0, 0.0])
@@ -227,7 +226,6 @@ def test_an_axis_that_is_locked_as_a_channel_stays_where_it_stands():
     assert np.abs(measured - report.chains[0].distance).max() <= 1e-5 * report.chains[0].standard.reach
 
 
-@pytest.mark.slow
 def test_hinges_hold_when_keys_are_reduced():
     armature = leg_of_hinges([0.0, radians(8), radians(-5)])
     armature.pose.bones["b0"].lock_rotation = (False,) * 3

@@ -89,7 +89,6 @@ def test_only_softness_bend_turning_over_and_influence_can_be_animated():
 # --- Softness and bend -------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("current", (1, 40))
 @pytest.mark.parametrize("solver", ['TWO_BONE', 'CCD'])
 def test_keyed_softness_counts_at_each_frame(solver, current):
@@ -149,7 +148,6 @@ def test_a_keyed_bend_changes_the_side_at_its_frame(solver):
 # --- Influence ---------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", ['QUATERNION', 'XYZ', 'AXIS_ANGLE'])
 @pytest.mark.parametrize("solver", ['TWO_BONE', 'CCD'])
 def test_influence_blends_from_rest_to_the_solved_pose(solver, mode):

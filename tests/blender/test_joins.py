@@ -221,7 +221,6 @@ def test_the_number_of_turns_goes_on_too(solver, mode):
         assert max(map(apart, between, between[1:])) <= 30.0
 
 
-@pytest.mark.slow
 def test_keys_are_found_in_the_time_that_the_scene_is_remapped_to():
     armature, _ = add_tentacle()
     bpy.context.scene.render.frame_map_new = 200

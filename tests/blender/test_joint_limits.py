@@ -67,7 +67,6 @@ def test_limits_hold_after_bake(solver, low, high):
         assert error == pytest.approx(expected, abs=2e-5)
 
 
-@pytest.mark.slow
 def test_limits_that_are_wide_enough_change_nothing():
     armature, _ = leg_with_target()
     free = bake(armature, frame_start=1, frame_end=40)
@@ -146,7 +145,6 @@ def test_a_joint_of_weight_zero_does_not_turn():
         assert abs(bend_at(armature, "body", "thigh")) < 1e-4
 
 
-@pytest.mark.slow
 def test_softness_eases_into_full_reach_and_reports_what_it_costs():
     armature, target = leg_with_target(softness=0.1)
     target.animation_data_clear()

@@ -98,7 +98,6 @@ WAYS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("edit", EDITS)
 def test_no_edit_leaves_a_result_fresh(edit, way, armature, made):
@@ -177,7 +176,6 @@ def exclude(ob):
 OF_THE_TARGET = [name for name in EDITS if "target" in name or "parent" in name]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("edit", OF_THE_TARGET)
 @pytest.mark.parametrize("hide", HIDING)

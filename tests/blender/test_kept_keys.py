@@ -166,6 +166,7 @@ def test_another_action_chosen_since_is_never_written_to():
     assert look(armature) == before
 
 
+@pytest.mark.slow
 def test_ten_rounds_leave_nothing_over():
     armature = hand_keyed_leg()
     before, there = look(armature), names()
@@ -272,6 +273,7 @@ def test_crafted_values_change_nothing_else(name, note):
     assert body.rotation_mode == 'QUATERNION' and tuple(armature.location) == (0.0, 0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_an_override_of_a_baked_rig_says_so_and_bakes_into_a_copy(tmp_path):
     hand_keyed_leg()
     bake(bpy.data.objects["Rig"], frame_start=5, frame_end=30)
@@ -381,6 +383,7 @@ def objects_of(armature):
     return [armature, *(chain.target for chain in armature.ik2d.chains)]
 
 
+@pytest.mark.slow
 def test_planting_a_later_range_leaves_the_earlier_one():
     armature = walker().armature
     plant_feet(armature, None, 1, 36)
@@ -396,6 +399,7 @@ def test_planting_a_later_range_leaves_the_earlier_one():
     ]
 
 
+@pytest.mark.slow
 def test_later_keys_survive_planting_again_and_clear():
     armature = walker().armature
     plant_feet(armature)
@@ -414,6 +418,7 @@ def test_later_keys_survive_planting_again_and_clear():
     assert late() == 3
 
 
+@pytest.mark.slow
 def test_clear_after_planting_gives_all_back_and_leaves_no_action():
     armature = walker(aside=15.0).armature
     before, there = [look(ob) for ob in objects_of(armature)], names()
@@ -423,6 +428,7 @@ def test_clear_after_planting_gives_all_back_and_leaves_no_action():
     assert [look(ob) for ob in objects_of(armature)] == before and names() == there
 
 
+@pytest.mark.slow
 def test_planting_another_action_leaves_the_first_alone():
     armature = walker().armature
     walk = {ob: ob.animation_data.action for ob in objects_of(armature)}
@@ -458,6 +464,7 @@ def test_planting_another_action_leaves_the_first_alone():
     assert [look(ob) for ob in objects_of(armature)] == planted
 
 
+@pytest.mark.slow
 def test_clearing_a_copy_of_a_planted_character_leaves_the_originals_poles_and_targets():
     armature = walker(aside=15.0).armature
     plant_feet(armature)
@@ -472,6 +479,7 @@ def test_clearing_a_copy_of_a_planted_character_leaves_the_originals_poles_and_t
     assert [look(ob) for ob in objects_of(armature)[1:]] == before
 
 
+@pytest.mark.slow
 def test_clear_after_a_bone_of_a_planted_leg_was_renamed_gives_its_keys_back():
     armature = walker().armature
     before = [it[1] for it in look(armature)]

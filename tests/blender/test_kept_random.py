@@ -12,6 +12,7 @@ from kept_sequences import Loss, Sequence
 FIRST, COUNT = int(os.environ.get("IK2D_FIRST", "0")), int(os.environ.get("IK2D_SEQUENCES", "300"))
 
 
+@pytest.mark.slow
 def test_nothing_that_somebody_made_is_lost(some, tmp_path):
     failed, compared = [], 0
     count = COUNT if "IK2D_SEQUENCES" in os.environ else some(COUNT, 30)

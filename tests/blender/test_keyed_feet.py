@@ -82,6 +82,7 @@ def _heels(armature):
     return found
 
 
+@pytest.mark.slow
 def test_toes_keep_what_their_keys_turn_aside_where_nothing_stands():
     made = keyed_walker(modes=('XYZ', 'QUATERNION'), steps=2)
     toes = made.armature.pose.bones["toes.L"]
@@ -114,6 +115,7 @@ def _beyond(made, frame):
     return own.T @ across / np.linalg.norm(across)
 
 
+@pytest.mark.slow
 def test_keys_of_feet_come_back_when_it_is_cleared():
     made = keyed_walker(modes=('XYZ', 'QUATERNION'), steps=2)
     before = [made.shown(frame) for frame in made.frames]
@@ -124,6 +126,7 @@ def test_keys_of_feet_come_back_when_it_is_cleared():
         assert max(np.abs(one[name] - after[name]).max() for name in one) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["driver", "constraint", "driver of toes"])
 def test_a_foot_that_something_else_turns_is_named(what):
     made = keyed_walker(steps=2)

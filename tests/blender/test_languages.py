@@ -42,6 +42,7 @@ def test_every_label_is_looked_up_in_our_own_context():
     assert len(properties) > 100 and others == []
 
 
+@pytest.mark.slow
 def test_no_sentence_is_put_together_without_a_template():
     """What is refused or reported comes from `say`, or Blender cannot be asked for it in a language."""
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -107,6 +108,7 @@ def test_the_outcome_of_a_drag_is_in_the_users_language(starred):
     assert drag.outcome().startswith("*out of reach by ") and not drag.has_reached
 
 
+@pytest.mark.slow
 def test_the_bars_of_contacts_are_named_in_the_users_language(starred):
     made = walker()
     find_contacts(made.armature)
@@ -122,6 +124,7 @@ def test_names_of_objects_are_the_same_in_all_languages(starred):
     assert any(name.endswith("toe tip") for name in names) and not any("*" in name for name in names)
 
 
+@pytest.mark.slow
 def test_blender_translates_no_text_a_second_time():
     """A sentence's last word alone on a line, or a bone's name, may be a label of Blender's own."""
     for path in sorted(PACKAGE.rglob("*.py")):

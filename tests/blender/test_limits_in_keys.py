@@ -54,7 +54,6 @@ def numbers(armature, bone: str) -> np.ndarray:
     return values[np.abs(values).max(axis=1).argmax()]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", ['XYZ', 'ZXY', 'AXIS_ANGLE', 'QUATERNION'])
 @pytest.mark.parametrize(("solver", "bones"), [('TWO_BONE', 2), ('CCD', 2), ('CCD', 4)])
 def test_a_limited_root_keeps_its_range_in_the_keys(solver, bones, mode):
@@ -100,7 +99,6 @@ def test_a_range_that_lies_beyond_half_a_turn_is_kept(solver):
     assert found.min() >= low - 1e-5 and found.max() <= high + 1e-5
 
 
-@pytest.mark.slow
 def test_free_joints_still_go_on_without_a_jump():
     armature, chain = arm_on_a_circle('TWO_BONE', 'XYZ')
     assert bake(armature, frame_start=1, frame_end=FRAMES).all_reached

@@ -273,7 +273,6 @@ def test_live_shows_what_a_bake_keys_for_any_number_of_bones(bones):
     assert far(shown, poses(armature)) <= 3.0 * SAME
 
 
-@pytest.mark.slow
 def test_a_straight_chain_bends_in_the_plane_of_its_target():
     armature, target, chain = arm_with_target(3, bend=0.0)
     armature.rotation_euler = (0.0, 0.0, 0.0)

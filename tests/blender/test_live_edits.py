@@ -111,6 +111,7 @@ def swaps(ground):
         vertex.co.z += 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edit", [turns, scales, moves_a_vertex, displaces, hooks, shapes, swaps])
 def test_a_foot_is_on_a_surface_that_a_script_has_changed(edit):
     leg = plain_leg()
@@ -137,6 +138,7 @@ def test_a_foot_is_on_a_surface_that_a_script_has_changed(edit):
 # --- Without an edit --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_kept_frame_says_by_how_much_the_last_bone_is_off_its_angle():
     _, _, chain = arm_with_target(3)
     chain.tip_rotation, chain.solver = 'WORLD', 'EVEN'
@@ -152,6 +154,7 @@ def test_a_kept_frame_says_by_how_much_the_last_bone_is_off_its_angle():
         assert status == chain.live_status and "degrees off its angle" in status
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bones", [2, 3, 4])
 def test_bones_that_shear_those_after_them_are_posed_as_a_bake_poses_them(bones):
     armature, _, chain = arm_with_target(bones)

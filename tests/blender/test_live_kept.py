@@ -198,6 +198,7 @@ def ccd(chain) -> None:
     chain.solver = 'CCD'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [limited, tip_angle, sliding, root_counts, ccd])
 @pytest.mark.parametrize("seed", range(3))
 def test_what_goes_on_from_frame_to_frame_is_shown_as_a_bake_of_the_range_keys_it(kind, seed):
@@ -596,6 +597,7 @@ def test_the_frame_before_is_never_what_counts():
         assert missed(armature, chain) < SAME
 
 
+@pytest.mark.slow
 def test_frames_outside_the_range_are_by_themselves_and_another_range_is_solved_anew(monkeypatch):
     armature, _, chain = arm_with_target(4)
     limited(chain)

@@ -52,7 +52,6 @@ def limited_and_soft(chain) -> None:
     chain.softness = 0.2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "bones, kind", [(1, limited), (1, narrow), (2, limited), (2, narrow), (2, limited_and_soft)]
 )
@@ -134,7 +133,6 @@ def test_plain_numbers_are_enough_for_bones_that_stretch(bones, kind, above, mon
     assert far(shown, baked) <= 2e-3  # the chain lies on a line: joints move by the root of what the tip does
 
 
-@pytest.mark.slow
 def test_a_stretching_chain_that_is_moved_follows_at_once():
     armature, target, chain = arm_with_target(2, middle=2.6)
     last_stretched(chain)

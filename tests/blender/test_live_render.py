@@ -81,7 +81,6 @@ def test_a_live_chain_renders_as_a_baked_one(tmp_path, engine, hidden, blurred, 
     assert (np.abs(live - baked) > 0.02).mean() < 0.01
 
 
-@pytest.mark.slow
 def test_motion_blur_shows_a_live_chain_between_frames(tmp_path):
     armature, _ = skinned_leg()
     scene = bpy.context.scene

@@ -280,7 +280,6 @@ def test_the_plane_follows_a_pole_that_is_moved_by_hand():
     assert np.abs(knees[0] - knees[1]).max() > 0.05 * limb.reach
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("of", ["its own armature", "another armature"])
 def test_a_pole_can_be_a_bone(of):
     limb, chain = moving(552, 'POLE', 3)

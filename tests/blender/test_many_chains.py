@@ -67,6 +67,7 @@ def prepared(count, live, tmp_path):
     return armature
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize(
     "task",

@@ -20,6 +20,7 @@ def metarig():
         yield add_metarig("human")
 
 
+@pytest.mark.slow
 def test_nothing_is_wrong_with_its_limbs_of_two_bones(metarig):
     for tip in ("shin.L", "shin.R", "forearm.L", "forearm.R"):
         chain = add_chain(metarig, tip, add_target({1: metarig.data.bones[tip].tail_local}, tip))

@@ -201,7 +201,6 @@ def test_influence_leads_from_the_bones_own_keys_to_the_pose():
     assert np.array_equal(played(armature, frames=3)[0], full)
 
 
-@pytest.mark.slow
 def test_a_turn_over_leads_through_the_stretched_chain():
     lengths = lengths_of(5, "any", 12)
     armature, chain, target = chain_of(lengths, 0.0)

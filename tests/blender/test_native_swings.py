@@ -96,6 +96,7 @@ def test_all_bones_are_where_a_bake_has_them(seed, count, rule):
     as_baked(*swung_limb(seed, rule, count))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_a_tip_off_the_plane_is_on_its_target(rule):
     armature, chain = leaning_limb(rule)

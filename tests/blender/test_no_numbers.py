@@ -65,7 +65,6 @@ def test_keys_within_the_frames_are_baked_over(at, value, solver):
     assert np.allclose(np.abs(played(armature, 1, 20)), np.abs(curves), atol=1e-4)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("solver", ['TWO_BONE', 'CCD'])
 @pytest.mark.parametrize("value", [NAN, math.inf, 1e30])
 @pytest.mark.parametrize("reduce", [0.0, 0.01])
@@ -90,7 +89,6 @@ def test_a_pose_that_is_none_is_no_place_to_start_from():
     assert all(map(math.isfinite, armature.pose.bones["shin"].rotation_quaternion))
 
 
-@pytest.mark.slow
 def test_the_scale_of_a_bone_counts_where_its_rotation_is_none():
     armature, _ = leg_with_target()
     armature.pose.bones["shin"].scale = (1.2, 1.2, 1.2)

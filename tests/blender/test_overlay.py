@@ -136,6 +136,7 @@ def said_apart(frame: str) -> list[str]:
     return apart
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scene", check_samples.SAMPLES, ids=lambda path: path.stem)
 def test_the_overlay_says_what_the_sidebar_says(scene) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(scene))

@@ -22,7 +22,6 @@ def area(triangles) -> float:
     return float(0.5 * np.abs(first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]).sum())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["shapes", "colors"])
 def test_shapes_and_colours_need_no_blender(name) -> None:
     path = ROOT / "ik2d_addon" / "features" / "overlay" / f"{name}.py"

@@ -83,6 +83,7 @@ def test_it_is_planted_and_clear_gives_the_motion_of_before_back(planted):
     assert {action.name for action in bpy.data.actions} <= there
 
 
+@pytest.mark.slow
 def test_it_is_planted_again_and_cleared(planted):
     plant_feet(planted)
     left = [note.path for chain in planted.ik2d.chains for note in chain.planted.channels]
@@ -188,6 +189,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DAMAGE)
 @pytest.mark.parametrize("work", [unplant_feet, plant_feet], ids=["clear", "plant again"])
 def test_a_damaged_note_gives_one_sentence_and_changes_nothing(planted, kind, work):

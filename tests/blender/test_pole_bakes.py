@@ -97,6 +97,7 @@ def test_the_button_eases_flips_as_the_option_says():
     assert steps[0] > 0.5 and steps[1] < 0.3 * steps[0], steps
 
 
+@pytest.mark.slow
 def test_the_command_line_eases_flips(tmp_path):
     through_the_pole()
     path = str(tmp_path / "leg.blend")
@@ -110,6 +111,7 @@ def test_the_command_line_eases_flips(tmp_path):
     assert steps[0] > 0.5 and steps[1] < 0.3 * steps[0], steps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plane", ['SWING', 'POLE', 'ARC'])
 def test_half_the_influence_turns_the_bones_half_way_and_is_no_miss_of_the_plane(plane):
     turns = []

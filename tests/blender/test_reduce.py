@@ -133,7 +133,6 @@ def test_samples_take_several_times_fewer_keys_within_a_thousandth_of_reach(path
             assert worst <= bound + PLAYED_BACK * sum(lengths[chain.name])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("solver", ['TWO_BONE', 'CCD'])
 @pytest.mark.parametrize("mode", MODES)
 def test_the_bound_holds_in_every_rotation_mode_also_of_rolled_bones(mode, solver):
@@ -196,7 +195,6 @@ def test_one_frame_is_one_key():
     assert set(map(tuple, key_frames(armature, "shin").values())) == {(7,)}
 
 
-@pytest.mark.slow
 def test_keys_outside_the_range_stay():
     armature, _ = leg_with_target()
     bake(armature, frame_start=1, frame_end=60)

@@ -139,7 +139,6 @@ def warnings_of(report):
 # --- The bones themselves -------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "rolls", [(0.0,), (math.pi / 2, -math.pi / 2), (0.3, 2.2, -1.1), (math.pi, 3.0)], ids=str
@@ -335,7 +334,6 @@ def test_constraints_and_drivers_on_the_bone_above_the_chain_are_followed():
     assert not report.warnings
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("holder", ["steady", "moved", "scaled"])
 @pytest.mark.parametrize("mode", SCALE_MODES)
 @pytest.mark.parametrize("shape", ["connected", "three bones"])

@@ -64,7 +64,6 @@ def test_status_and_missed_agree():
     assert (told.missed == (told.errors > told.standard.tolerance)).all()
 
 
-@pytest.mark.slow
 def test_small_bones_on_a_walking_rig_are_sampled_from_f_curves():
     armature = add_finger(3, 0.01, np.array((0.0, 0.9, 1.2)))
     arm = armature.pose.bones["arm"]

@@ -182,7 +182,6 @@ def sampled_in(request, monkeypatch):
 # --- Success --------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @situations
 def test_after_a_bake_all_but_the_keys_is_as_before(situation, sampled_in):
     armature = start(situation)
@@ -251,7 +250,6 @@ def _no_writing():
         yield
 
 
-@pytest.mark.slow
 @situations
 def test_an_error_before_anything_is_written(situation, sampled_in, tmp_path):
     armature = start(situation)
@@ -280,7 +278,6 @@ def test_a_target_that_fails_at_a_late_frame(tmp_path):
     assert as_saved(tmp_path / "after.blend") == before
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("call", "error"), [(1, RuntimeError), (5, KeyboardInterrupt), (8, MemoryError)])
 @situations
 def test_a_write_that_fails_midway_is_put_back(situation, call, error, monkeypatch, tmp_path):
@@ -381,7 +378,6 @@ os._exit(0)
 """
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(bool(bpy.app.binary_path), reason="starts Python with the module bpy")
 @pytest.mark.parametrize("at", [1, 1000])
 def test_killing_a_bake_leaves_the_file_as_it_was(at, tmp_path):

@@ -96,7 +96,6 @@ def test_cut_out_sample_bakes_without_a_warning() -> None:
     assert not any(chain.missed_frames for chain in fox.ik2d.chains)
 
 
-@pytest.mark.slow
 def test_out_of_reach_sample_says_so() -> None:
     (scene,) = (path for path in check_samples.SAMPLES if "out_of_reach" in path.stem)
     found = statuses(check_samples.bake_sample(scene))
@@ -161,6 +160,7 @@ def test_both_ends_of_a_ram_point_at_one_another_and_its_rod_slides(sample, rig,
     assert all(max(seen) > 1.1 * min(seen) for seen in lengths.values())
 
 
+@pytest.mark.slow
 def test_the_samples_show_limits_softness_stretch_feet_and_poles() -> None:
     shown = set()
     for scene in NOT_NATIVE:

@@ -208,6 +208,7 @@ def test_where_the_second_fails_the_first_is_as_it_was():
     assert everything(follower, leader) == before
 
 
+@pytest.mark.slow
 def test_closed_at_any_step_nothing_has_changed():
     pair = add_pair()
     count = len(list(bake_steps(pair)))

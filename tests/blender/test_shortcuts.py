@@ -38,7 +38,6 @@ def keys_of_blender(name, settings):
             yield from (item[1] for item in contents["items"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, settings",
     [("blender_default", settings) for settings in VARIANTS] + [("industry_compatible_data", {})],

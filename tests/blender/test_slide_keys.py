@@ -139,6 +139,7 @@ def test_influence_blends_slides_too():
     assert all(bone.location.length < 1e-6 for bone in armature.pose.bones)
 
 
+@pytest.mark.slow
 def test_ccd_goes_on_from_the_slides_before_the_range():
     armature, chain = crane_with_target(solver='CCD')
     whole = bake_here(armature).chains[0].joints.slides
@@ -198,7 +199,6 @@ def test_clear_bake_leaves_keys_made_by_hand():
     assert [key.co.x for key in existing_fcurves(armature)[0].keyframe_points] == [40, 50]
 
 
-@pytest.mark.slow
 def test_clear_bake_leaves_locations_that_no_slide_has_written():
     armature, _ = crane_with_target({"boom": (0.0, 1.0)})
     outer = armature.pose.bones["outer"]
@@ -309,6 +309,7 @@ def test_an_override_slides_and_keeps_what_was_there_when_saved(tmp_path):
     assert armature.pose.bones["inner"].location.y == 0.25
 
 
+@pytest.mark.slow
 def test_a_note_that_is_no_number_counts_as_nothing():
     armature, chain = crane_with_target()
     chain.joints["inner"].slid = (False, True, False)

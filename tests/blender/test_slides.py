@@ -57,7 +57,6 @@ def refused(armature, words):
 # --- The tip --------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("shape", [{}, {"drop": 0.4}, {"drop": 0.4, "roll": 0.8}], ids=str)
 @pytest.mark.parametrize("slides", [TELESCOPE, {"outer": (0.0, 1.0)}, SLIDES], ids=len)
@@ -117,7 +116,6 @@ def test_what_stands_beside_the_tail_is_carried_too():
     assert bake_here(armature).all_reached and worst(armature, chain) < CLOSE
 
 
-@pytest.mark.slow
 def test_solve_poses_the_location_too():
     armature, chain = crane_with_target(path={1: (0, 5.8, 1.5)})
     assert solve(armature).all_reached
@@ -125,7 +123,6 @@ def test_solve_poses_the_location_too():
     assert armature.animation_data is None
 
 
-@pytest.mark.slow
 def test_solve_again_gives_the_same_pose():
     armature, _ = crane_with_target(SLIDES, path={1: (0, 5.8, 1.5)})
     armature.pose.bones["inner"].location = (0.0, 0.1, 0.0)

@@ -137,7 +137,6 @@ def test_a_bake_towards_a_pole_is_stale_after_a_change_of_the_pole_but_not_of_it
     assert stale(armature) == ""
 
 
-@pytest.mark.slow
 def test_a_stale_chain_is_named_where_there_are_several():
     armature = baked_leg()
     add_chain(armature, "body", add_target({1: (0, 0.3, 2.5)}, "Head"), bone_count=1)

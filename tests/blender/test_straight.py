@@ -97,6 +97,7 @@ def test_it_follows_also_below_a_body_that_turns_and_moves():
     assert report.chains[0].circumstances.plane == "through the target's path"
 
 
+@pytest.mark.slow
 def test_a_path_somewhat_off_every_plane_takes_the_nearest_one():
     armature, chain = straight()
     chain.target = swinging((1, 1, 0), off=0.1)

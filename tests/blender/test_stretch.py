@@ -110,7 +110,6 @@ def test_bones_shorten_where_the_target_is_too_close(lengths, stretch_bones, com
     assert errors_on(FRAMES, armature, chain).max() > 0.1
 
 
-@pytest.mark.slow
 def test_closer_than_the_bones_may_shorten_is_too_close():
     armature, chain = stretching_arm(lengths=LONG_FIRST, keys=TOO_CLOSE, stretch=1.0, compress=0.9)
     report = bake(armature)
@@ -132,7 +131,6 @@ def test_inherit_scale_that_would_shear_or_thicken_is_refused(mode):
     assert bake(armature).all_reached and errors_on(FRAMES, armature, chain).max() <= 1e-5 * REACH
 
 
-@pytest.mark.slow
 def test_a_first_bone_of_any_inheritance_stretches():
     armature = add_leg()
     armature.data.bones["shin"].inherit_scale = 'NONE'

@@ -52,7 +52,6 @@ def test_only_the_y_scale_of_bones_that_need_it_is_keyed():
     assert list(scales(armature)) == ["bone2"]
 
 
-@pytest.mark.slow
 def test_a_bone_that_is_aligned_has_the_factor_from_its_parent():
     armature, _ = stretching_arm('ALIGNED', (0.8, 0.5, 0.7))
     bake(armature)
@@ -81,7 +80,6 @@ def test_a_scale_of_ones_own_is_multiplied_and_comes_back_to_the_bit(inherit):
     assert not animation_of(armature)
 
 
-@pytest.mark.slow
 def test_turned_off_again_a_bake_leaves_no_scale():
     armature, chain = stretching_arm()
     armature.pose.bones["bone1"].scale[1] = 0.9
@@ -131,7 +129,6 @@ def test_a_scale_set_by_hand_after_a_solve_is_the_bones_own():
     assert armature.pose.bones["bone0"].scale[1] == 0.75
 
 
-@pytest.mark.slow
 def test_influence_blends_the_length_too():
     armature, chain = stretching_arm()
     armature.pose.bones["bone0"].scale[1] = 1.5
@@ -145,7 +142,6 @@ def test_influence_blends_the_length_too():
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "inherit, stretch_bones, softness, bound",
     (
@@ -273,7 +269,6 @@ def test_check_names_the_bone_that_would_shear(tmp_path, capsys):
     assert "'bone1' would shear" in "".join(capsys.readouterr())
 
 
-@pytest.mark.slow
 def test_undo_takes_scale_and_keys_away_and_redo_brings_them_back():
     armature, _ = stretching_arm()
     armature.pose.bones["bone0"].scale[1] = 1.5
@@ -307,6 +302,7 @@ def test_an_override_stretches_and_keeps_what_was_there_when_saved(tmp_path):
     assert armature.pose.bones["bone0"].scale[1] == 1.5
 
 
+@pytest.mark.slow
 def test_a_limit_scale_on_a_bone_that_stretches_is_named():
     armature, chain = stretching_arm()
     limit = armature.pose.bones["bone0"].constraints.new('LIMIT_SCALE')
@@ -319,7 +315,6 @@ def test_a_limit_scale_on_a_bone_that_stretches_is_named():
     assert not any("is moved by" in warning for warning in bake(armature).warnings)
 
 
-@pytest.mark.slow
 def test_a_scale_key_or_scale_that_is_changed_by_hand_makes_the_result_stale():
     armature, _ = stretching_arm()
     bpy.context.view_layer.objects.active = armature

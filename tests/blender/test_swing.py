@@ -43,7 +43,6 @@ def test_half_way_between_frames_each_rotation_mode_keeps_the_tip_on_its_target(
             assert whole.max() < WHOLE and halves.max() < HALF, (seed, rule)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rest_matrix_that_32_bits_leave_askew_costs_nothing(rule):
     told, whole, halves = bake_limb(143, rule)

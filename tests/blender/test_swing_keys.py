@@ -150,7 +150,6 @@ def test_with_a_step_the_tip_is_on_its_target_where_keys_are(rule):
     assert EXACT < between.max() < 0.05
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_keys_are_where_target_and_pole_have_theirs(rule):
     limb, chain = moving_limb(37, rule, speed=3.0)
@@ -165,7 +164,6 @@ def test_keys_are_where_target_and_pole_have_theirs(rule):
     assert misses(limb, chain, there).max() < EXACT
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_single_axis_leaves_the_first_bone_its_channels(rule):
     armature = add_armature(

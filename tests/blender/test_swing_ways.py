@@ -179,7 +179,6 @@ def test_all_rules_give_a_flat_limb_one_shape(settings):
 # --- Limits of the first bone ---------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rule", ('POLE', 'ARC'))
 def test_the_first_bones_range_holds_before_the_plane_turns(rule):
     """Between the line to the target and the first bone, as turned from rest."""

@@ -177,6 +177,7 @@ def test_a_joint_that_jumps_is_named_with_its_frames():
     assert not any("turns by" in warning for warning in told.warnings)
 
 
+@pytest.mark.slow
 def test_reduced_keys_are_held_to_their_bound():
     armature, _ = leg_with_target()
     report = bake(armature, frame_start=1, frame_end=40, options=BakeOptions(verify='ALL', reduce=0.002))

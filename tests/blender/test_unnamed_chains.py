@@ -81,7 +81,6 @@ def test_it_is_mirrored_by_its_name():
         bpy.ops.ik2d.mirror(chain="Chain")
 
 
-@pytest.mark.slow
 def test_functions_find_it_by_its_name():
     armature, chain = unnamed_leg()
     take_hold(bpy.context.scene, armature, "Chain").put_back()

@@ -71,6 +71,7 @@ def test_every_fact_about_blender_names_its_test() -> None:
     assert facts and [fact for fact in facts if not NAMED_TEST.search(fact)] == []
 
 
+@pytest.mark.slow
 def test_the_picture_of_the_rooms_is_that_of_their_imports() -> None:
     assert PICTURE.read_text(encoding="utf-8") == drawn(), "run python tools/draw_rooms.py"
 

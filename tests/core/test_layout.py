@@ -125,6 +125,7 @@ def test_block_of_bpy_holds() -> None:
     assert "bpy is blocked" in result.stderr
 
 
+@pytest.mark.slow
 def test_core_imports_only_numpy_and_the_standard_library() -> None:
     """Its demo, which no zip holds and nothing else imports, draws with matplotlib."""
     outside = {}
@@ -141,6 +142,7 @@ def test_the_demo_uses_what_the_package_shows_alone() -> None:
     assert ours and all(name.count(".") == 1 and name.startswith("ik2d_core.") for name in ours)
 
 
+@pytest.mark.slow
 def test_no_file_of_the_package_uses_threads() -> None:
     """As the rules of the extensions platform ask; `tools` and tests may."""
     threads = {"threading", "_thread", "queue", "concurrent", "multiprocessing"}

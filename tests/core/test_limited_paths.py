@@ -90,6 +90,7 @@ def test_a_rigid_joint_keeps_its_angle_where_the_bend_changes():
     assert (solution.angles[:, 2] == 0.3).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     ({}, {"limits": [[-3.0, 3.0], [-0.6, 0.6], *[[-2.5, 2.5]] * 2]}, {"slides": [[-0.05, 0.1]] * 4}),

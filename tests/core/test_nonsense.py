@@ -49,7 +49,6 @@ def test_any_value_for_one_argument_is_answered_or_refused_in_a_sentence(name):
     assert faults(name, changes) == {}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_any_values_for_several_arguments_are_answered_or_refused_in_a_sentence(name, some):
     rng = np.random.default_rng([22, list(CALLS).index(name)])

@@ -45,6 +45,7 @@ def baked_alone(armature):
     return names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(12))
 def test_chains_baked_together_get_the_keys_of_chains_baked_alone(number):
     armature = crowd(number)

@@ -98,7 +98,6 @@ def test_each_frame_that_something_else_turns_is_said(act):
     assert told.missed.sum() == (true[::2] > 1e-3).sum() >= LAST_OFF - FIRST_OFF
 
 
-@pytest.mark.slow
 def test_frames_at_rest_are_said():
     """How many: on a busy machine Blender may take a keyed pose_position a frame late, here or there."""
     armature, _ = _leg(_at_rest)

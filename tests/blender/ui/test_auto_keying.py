@@ -23,6 +23,7 @@ def keyed(ob):
     return set(animation_of(ob))
 
 
+@pytest.mark.slow
 def test_nothing_is_keyed_while_it_is_off(tools):
     tools.use_keyframe_insert_auto = False
     target = add_target({})

@@ -43,7 +43,6 @@ def test_near_full_stretch_all_is_reached_from_a_start_that_is_bent(n, part):
         assert np.abs(solution.angles).max() <= SIXTY
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("off", (1e-2, 1e-4, 1e-6, 1e-8, 1e-9))
 @pytest.mark.parametrize("n", (3, 10, 40))
 def test_just_inside_the_border_is_reached_and_just_outside_is_limited(n, off):
@@ -63,6 +62,7 @@ def test_just_inside_the_border_is_reached_and_just_outside_is_limited(n, off):
         assert np.allclose(solution.residual, region.nearest(targets)[1], rtol=0.0, atol=1e-9 * n)
 
 
+@pytest.mark.slow
 def test_limited_is_a_proof_with_the_exact_distance_alone_and_on_a_path():
     chain = Chain([1.0, 0.9, 0.8, 0.7, 0.6, 0.5], limits=[[-0.5, 0.7]] * 6)
     region = reachable(chain)
@@ -161,6 +161,7 @@ def test_an_n_bone_chain_that_is_blocked_comes_as_near_as_a_search_does(n):
         assert status == Status.LIMITED
 
 
+@pytest.mark.slow
 def test_a_path_within_limits_stays_within_them():
     chain = Chain(np.ones(5), limits=[[-1.0, 1.0]] * 5)
     u = np.linspace(0.0, 2.0 * np.pi, 200)
@@ -194,6 +195,7 @@ def test_out_of_reach_no_joint_alone_can_bring_the_tip_nearer(n):
         assert solution.residual[row] <= nearest + 1e-9 * chain.reach[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", (3, 12))
 def test_where_corrections_are_too_few_the_region_has_the_pose(n):
     rng = np.random.default_rng(0)

@@ -81,7 +81,6 @@ def test_too_close_folds_the_chain_to_the_targets_side(lengths):
     assert at_root.residual == pytest.approx(3.0)
 
 
-@pytest.mark.slow
 def test_angles_do_not_depend_on_the_size_of_the_rig():
     lengths, start, target = np.array([1.0, 0.8, 0.6]), [0.4, 0.5, -0.6], np.array([1.1, 0.4])
     one = solve_ccd(Chain(lengths), target, start=start)

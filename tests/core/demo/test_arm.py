@@ -35,6 +35,7 @@ def test_flip_bends_to_the_other_side_or_says_that_there_is_none():
     assert held.result == "Target reached; Flip finds no other bend within the limits"
 
 
+@pytest.mark.slow
 def test_limits_hold_and_what_they_forbid_is_said():
     arm = DemoArm(3)
     for joint in range(3):

@@ -95,7 +95,6 @@ def test_few_families_need_a_way_over_a_fold():
             assert not any(family_of(*chain_of(n, kind, seed), 1.0).bridged for seed in range(10))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 6, 12])
 def test_the_other_side_of_a_curved_rest_bends_there_and_less_than_the_mirror_image(n):
     for seed in range(4):

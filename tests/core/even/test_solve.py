@@ -302,6 +302,7 @@ def test_a_limited_root_holds_its_range_as_a_number():
     assert solution.reached.mean() > 0.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", [{"limits": [[-3.0, 3.0]] * 3}, {"weights": [1.0, 0.0, 1.0]}])
 def test_limited_is_said_only_where_it_is_proven(held):
     """Too fine a tolerance: some targets within reach are missed by rounding alone."""

@@ -36,6 +36,7 @@ def test_bend_takes_a_bent_rest_to_the_other_side(kind):
     assert to_the_other >= 749
 
 
+@pytest.mark.slow
 def test_the_weight_of_the_root_is_relative_to_the_others():
     chain = Chain([1.0, 0.8, 0.7])
     half = Chain(chain.lengths, weights=[1.0, 0.5, 0.5])
@@ -67,6 +68,7 @@ def test_where_the_root_points_at_rest_turns_the_pose_and_nothing_inside_it(pinn
     assert pinned == 0 or (turned.angles[:, 0] == heading).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 5, 12, 30])
 def test_no_turn_that_keeps_the_tip_bends_less(n):
     rng = np.random.default_rng(n)

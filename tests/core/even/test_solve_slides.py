@@ -82,6 +82,7 @@ def test_a_boom_turns_its_root_and_extends_its_telescopes_alike():
     assert too_close.status == Status.LIMITED and too_close.residual == pytest.approx(3.0)
 
 
+@pytest.mark.slow
 def test_a_path_along_a_sliding_chain_has_no_jump():
     chain = Chain(np.ones(5), slides=np.tile([-0.3, 0.4], (5, 1)))
     path = smooth_path(np.random.default_rng(1), 0.2, 0.95, 500, 0.005) * chain.reach[1]
@@ -109,6 +110,7 @@ def test_a_slide_weight_that_is_none_is_refused(weight):
         solve_even(Chain([1.0, 1.0]), [1.0, 0.0], slide_weight=weight)
 
 
+@pytest.mark.slow
 def test_a_counted_root_costs_no_more_than_a_free_one():
     chain, rest = Chain(np.ones(4), slides=np.tile([0.0, 0.5], (4, 1))), np.full(4, 0.3)
     targets = annulus(np.random.default_rng(4), chain, 60)
@@ -170,7 +172,6 @@ def test_limits_hold_for_chains_that_slide():
     assert np.isin(solution.status, [Status.REACHED, Status.LIMITED]).all()
 
 
-@pytest.mark.slow
 def test_softness_eases_slides_into_full_reach():
     chain = Chain(np.ones(3), slides=np.tile([0.0, 0.5], (3, 1)))
     targets = np.stack((np.linspace(3.0, 6.0, 100), np.zeros(100)), axis=-1)
@@ -224,6 +225,7 @@ BONES = np.array([0.7, 0.8, 0.75, 0.5])
 LIMITS = np.radians([[-60, 60], [-90, 90], [-90, 90], [-90, 90]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limits", [None, LIMITS])
 @pytest.mark.parametrize("root_weight", [None, 1.0, 0.0])
 def test_slides_of_one_value_are_a_part_of_the_bones(limits, root_weight):
@@ -239,6 +241,7 @@ def test_slides_of_one_value_are_a_part_of_the_bones(limits, root_weight):
         assert found.reached.all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sliding", range(4))
 def test_a_chain_reaches_within_limits_where_one_bone_slides_and_the_others_hold(sliding):
     slides = np.stack((HELD, HELD), axis=1)

@@ -52,6 +52,7 @@ def test_a_triangle_in_the_plane_counts_with_its_corners():
     assert segments.tolist() == [[[0.0, 0.0], [2.0, 0.0]]] or np.isfinite(segments).all()
 
 
+@pytest.mark.slow
 def test_lifts_are_the_least_that_clear_random_profiles():
     rng = np.random.default_rng(7)
     for _ in range(200):

@@ -44,7 +44,6 @@ def distances(rng, chain, stretch, count):
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("stretch", STRETCHES)
 @pytest.mark.parametrize("softness", [0.0, 0.15, 0.9])
 def test_factors_are_those_of_the_arrays_at_every_distance(stretch, softness):
@@ -59,7 +58,6 @@ def test_factors_are_those_of_the_arrays_at_every_distance(stretch, softness):
         assert np.abs(found[:, 1] - goals).max() < 1e-12
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("softness", [0.0, 0.15])
 @pytest.mark.parametrize("stretch", STRETCHES)
 @pytest.mark.parametrize("name", CHAINS)

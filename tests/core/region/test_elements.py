@@ -33,6 +33,7 @@ def test_the_tip_alone_is_a_corner_with_all_normals():
     assert np.allclose(tip.at(which, normal), 0.0, rtol=0.0, atol=0.0)
 
 
+@pytest.mark.slow
 def test_the_nearest_place_is_that_of_many_places():
     """Arcs seen from outside and from inside (negative radii), corners, and arcs of a turn."""
     rng = np.random.default_rng(0)

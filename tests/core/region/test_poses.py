@@ -82,7 +82,6 @@ def made_to_slide(rng, count):
     return sets, sets.moves(poses_within(rng, chain, count), slides_within(rng, chain, count))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_tips_of_random_poses_with_slides_are_reached(seed):
     rng = np.random.default_rng([19, seed])
@@ -94,7 +93,6 @@ def test_tips_of_random_poses_with_slides_are_reached(seed):
         assert within(sets, found)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_where_rounding_spoils_the_way_move_by_move_a_boundary_leads_there(seed):
     rng = np.random.default_rng([20, seed])

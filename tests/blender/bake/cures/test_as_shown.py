@@ -14,6 +14,7 @@ from ik2d_addon.rig.scene.sampler import STEP, sample_now, sample_steps
 TIMES = [1.0, 12.0, 40.0]
 
 
+@pytest.mark.slow
 def test_by_curves_they_are_those_of_stepping():
     armature, chain = aside()
     rig, scene = read_chain(armature, chain), bpy.context.scene

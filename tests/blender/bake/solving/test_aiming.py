@@ -40,7 +40,6 @@ def test_aiming_again_takes_up_what_blenders_kinematics_differ_by(monkeypatch, s
     assert missed() > aiming.FINE * 2.0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("solver", ['TWO_BONE', 'EVEN', 'CCD'])
 def test_only_frames_that_no_small_turns_mend_are_solved_again(monkeypatch, solver):
     """Next to full reach small turns move the tip hardly any further; everywhere else they do."""

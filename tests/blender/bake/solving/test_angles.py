@@ -141,7 +141,6 @@ def test_between_keys_the_angles_are_those_played_back(options):
         checked(armature, chain, chain.frames[known])
 
 
-@pytest.mark.slow
 def test_under_other_controls_they_are_known_where_they_were_measured():
     armature = leg()
     held = armature.pose.bones["shin"].constraints.new('COPY_ROTATION')
@@ -161,7 +160,6 @@ def test_a_solve_of_the_current_frame_has_them_too():
     checked(armature, chain)
 
 
-@pytest.mark.slow
 def test_angles_go_on_where_a_bone_turns_all_the_way_round():
     armature = add_armature({"hand": ((0, 0, 0), (0, 1, 0), "", 0.3)}, "Clock")
     around = {i: (0, np.cos(0.7 * i), np.sin(0.7 * i)) for i in range(1, 25)}

@@ -117,7 +117,6 @@ def test_a_straight_chain_of_many_bones_bends_to_the_chosen_side(count, bend, si
         assert abs(areas.sum()) > 0.02
 
 
-@pytest.mark.slow
 def test_softness_keeps_the_tip_a_little_behind_in_either_solver():
     for solver, count in (('TWO_BONE', 2), ('CCD', 3)):
         armature, chain = add_tentacle(count, solver=solver, side=0.3, softness=0.2)

@@ -77,7 +77,6 @@ def test_while_it_turns_the_tip_points_at_its_target_and_the_report_says_how_far
         assert off == pytest.approx(report.distance[frame - 1], abs=1e-4 * REACH)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("solver", ['EVEN', 'CCD'])
 @pytest.mark.parametrize("count", [3, 8])
 def test_chains_of_any_length_turn_over_without_a_jump(solver, count):

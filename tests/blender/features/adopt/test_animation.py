@@ -22,6 +22,7 @@ def leg(make):
     return armature
 
 
+@pytest.mark.slow
 def test_an_f_curve_is_copied_with_its_handles_and_modifiers():
     armature = leg(keyed_influence)
     source = existing_fcurves(armature)[0]

@@ -251,6 +251,7 @@ class Lines:
         self.line()
 
 
+@pytest.mark.slow
 def test_a_dialog_of_eight_limbs_fits_800_pixels():
     armature = eight_arms()
     bpy.context.view_layer.objects.active = armature

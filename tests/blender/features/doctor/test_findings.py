@@ -90,6 +90,7 @@ def test_a_hand_that_has_keys_of_its_own_is_looked_at_too_and_one_that_is_ruled_
     assert drawn.findings_of(bpy.context, armature, chain) == []
 
 
+@pytest.mark.slow
 def test_the_gravest_comes_first():
     armature, chain = zigzag()
     armature.scale = (1.0, 1.2, 1.0)

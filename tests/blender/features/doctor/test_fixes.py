@@ -82,7 +82,6 @@ def everything(armature):
     }
 
 
-@pytest.mark.slow
 @each_fault
 @each_mode
 def test_the_click_mends_it_and_the_tip_is_on_its_target(fault, mode):
@@ -111,7 +110,6 @@ def test_ik_that_rules_the_chain_can_be_adopted_instead():
     assert kinds(armature, chain) == [] and [one.name for one in armature.ik2d.chains] == [chain.name]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault",
     [fault for fault in FAULTS if fault.way != 'UPDATE_JOINTS'],  # undo is an edit, which gives joints
@@ -343,7 +341,6 @@ def test_locations_that_keep_their_lengths_are_named():
 # --- The others --------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_an_own_action_leaves_the_others_keys_alone():
     armature, chain = shared_action()
     other = bpy.data.objects["Other"]

@@ -122,14 +122,12 @@ def assert_comes_back(armature, chain, bones=("thigh", "shin"), reach=1.92):
     return report
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", ['QUATERNION', 'XYZ', 'ZYX', 'AXIS_ANGLE'])
 def test_fk_to_ik_and_back_gives_the_same_pose_on_every_frame(mode):
     armature, chain = fk_leg(mode)
     assert_comes_back(armature, chain)
 
 
-@pytest.mark.slow
 def test_the_side_is_keyed_where_it_changes_and_softness_goes_off():
     armature, chain = fk_leg(softness=0.2, bend='NEGATIVE')
     assert_comes_back(armature, chain)
@@ -143,7 +141,6 @@ def test_the_side_is_keyed_where_it_changes_and_softness_goes_off():
     assert not any(curve.data_path.endswith("softness") for curve in existing_fcurves(armature))
 
 
-@pytest.mark.slow
 def test_keyed_softness_and_turn_over_are_keyed_off_and_stay_as_they_are_beside():
     armature, chain = fk_leg()
     for frame, value in ((-10, 0.1), (60, 0.3)):
@@ -202,7 +199,6 @@ def moving_armature(chain):
         armature.keyframe_insert("rotation_euler", frame=frame)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("hold", [parented, child_of, bone, moving_armature])
 def test_targets_go_to_tips_whatever_holds_them(hold):
     armature, chain = fk_leg('XYZ')
@@ -211,7 +207,6 @@ def test_targets_go_to_tips_whatever_holds_them(hold):
     assert_comes_back(armature, chain, reach=reach)
 
 
-@pytest.mark.slow
 def test_a_bone_of_the_same_armature_goes_to_the_tip():
     armature = add_armature(
         {
@@ -494,7 +489,6 @@ def refused(words, armature, call=target_to_tip, **options):
     assert not [action for action in bpy.data.actions if not action.users]
 
 
-@pytest.mark.slow
 def test_a_target_that_cannot_be_moved_is_refused_in_words():
     armature, chain = fk_leg(softness=0.1, bend='NEGATIVE')
     target = chain.target
@@ -554,7 +548,6 @@ def test_a_locked_curve_is_refused_and_settings_go_back():
     refused("is locked", armature)
 
 
-@pytest.mark.slow
 def test_a_chain_that_cannot_be_matched_takes_the_others_back_with_it():
     armature, chain = fk_leg(softness=0.1)
     other = add_target({}, "Below")

@@ -177,6 +177,7 @@ def test_what_locks_forbid_is_named_with_its_angle(how):
     assert foot.rotation_mode == 'XYZ'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", HOWS)
 def test_locked_channels_of_the_foot_itself_are_no_hindrance(how):
     armature, chain = keyed_leg(how, aside=0.0)

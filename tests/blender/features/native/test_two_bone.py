@@ -16,7 +16,6 @@ def shape(lengths=(1.3, 0.8), angles=(0.4, 0.7), **more):
     return Shape(np.array(lengths), np.cumsum(angles), np.array(angles), FREE, **more)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lengths", [(1.3, 0.8), (0.8, 1.3), (1.0, 1.0), (1e-3, 2e-3), (1e4, 3e4)], ids=str)
 @pytest.mark.parametrize("softness", [0.0, 0.15])
 def test_it_is_the_solvers_pose(lengths, softness):

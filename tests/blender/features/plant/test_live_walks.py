@@ -28,6 +28,7 @@ def live_walker(feet, hold="world"):
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hold", ["world", "armature"])
 @pytest.mark.parametrize("feet", [True, False])
 def test_the_walk_that_live_hides_is_planted_and_told(feet, hold):
@@ -43,6 +44,7 @@ def test_the_walk_that_live_hides_is_planted_and_told(feet, hold):
     assert not any(made.armature.ik2d.chains[name].live for name in made.chains)
 
 
+@pytest.mark.slow
 def test_clear_gives_back_the_walk_and_live():
     made = live_walker(True)
     chains = [made.armature.ik2d.chains[name] for name in made.chains]
@@ -58,6 +60,7 @@ def test_clear_gives_back_the_walk_and_live():
     assert np.abs(made.pose() - before).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_targets_that_move_are_taken_as_live_shows_them():
     made = walker(True, slide=1.0)
     for name in made.chains:
@@ -68,6 +71,7 @@ def test_targets_that_move_are_taken_as_live_shows_them():
     assert np.abs(made.pose() - shown).max() < 0.05 * made.reach
 
 
+@pytest.mark.slow
 def test_contacts_of_the_hidden_walk_are_those_of_the_same_walk_without_live():
     made = live_walker(True)
     hidden = find_contacts(made.armature)

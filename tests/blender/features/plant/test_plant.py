@@ -26,6 +26,7 @@ SAMPLE = Path(__file__).resolve().parents[4] / "sample_scenes" / "08_cutout.blen
 ON_FRAMES, SWINGING, HALF_WAY = 1e-5, 2e-5, 2e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     [
@@ -50,6 +51,7 @@ def test_feet_of_keyed_bones_do_not_slide(kind):
     assert all(len(spans) >= 3 for chain in report.chains for spans in chain.contacts.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("feet", [True, False])
 def test_captured_legs_that_leave_their_plane_get_a_pole_that_follows_the_knee(feet):
     made = walker(feet, aside=15.0)
@@ -67,6 +69,7 @@ def test_captured_legs_that_leave_their_plane_get_a_pole_that_follows_the_knee(f
     assert {chain.plane for chain in made.armature.ik2d.chains} == {'AUTO'}
 
 
+@pytest.mark.slow
 def test_keyed_targets_are_replaced_and_given_back():
     made = walker()
     clear(made.armature)
@@ -88,6 +91,7 @@ def test_keyed_targets_are_replaced_and_given_back():
     assert np.abs(made.pose() - before).max() < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [{}, {"feet": False, "seed": 2}, {"aside": 15.0}, {"controls": True, "seed": 6}], ids=str
 )
@@ -103,6 +107,7 @@ def test_clear_gives_back_the_motion_of_before(kind):
         unplant_feet(made.armature)
 
 
+@pytest.mark.slow
 def test_clear_gives_back_curves_that_go_on_beyond_their_keys():
     made = walker()
     for holder in (made.armature, *(chain.target for chain in made.armature.ik2d.chains)):
@@ -114,6 +119,7 @@ def test_clear_gives_back_curves_that_go_on_beyond_their_keys():
     assert [every_bit_of_animation(chain.target)["curves"] for chain in made.armature.ik2d.chains] == before
 
 
+@pytest.mark.slow
 def test_clear_of_a_foot_that_is_not_planted_names_it_and_leaves_the_others():
     made = walker()
     plant_feet(made.armature, ["shin.L"])
@@ -136,6 +142,7 @@ def move_first_end(chain, by):
     return before
 
 
+@pytest.mark.slow
 def test_a_contact_whose_end_was_moved_is_held_to_there():
     made = walker()
     plant_feet(made.armature)
@@ -150,6 +157,7 @@ def test_a_contact_whose_end_was_moved_is_held_to_there():
     assert np.abs(made.pose() - before).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_contacts_are_found_alone_without_moving_anything():
     made = walker()
     before = made.pose()
@@ -171,6 +179,7 @@ def in_place(made):
             curve.update()
 
 
+@pytest.mark.slow
 def test_a_walk_in_place_stands_on_ground_that_moves():
     made = walker(slide=1.0)
     in_place(made)
@@ -182,6 +191,7 @@ def test_a_walk_in_place_stands_on_ground_that_moves():
     assert slides(made, report, HALVES, speed) < HALF_WAY
 
 
+@pytest.mark.slow
 def test_a_ground_that_is_an_object_moves_as_it_does():
     made = walker(slide=1.0)
     in_place(made)
@@ -201,6 +211,7 @@ def test_a_ground_that_is_an_object_moves_as_it_does():
     assert slides(made, report, FRAMES, speed) < ON_FRAMES
 
 
+@pytest.mark.slow
 def test_a_loop_stays_one():
     made = walker(slide=1.0)
     in_place(made)
@@ -240,6 +251,7 @@ def test_a_fox_on_a_stair_does_not_slide():
         assert chain.slide_on_frames < ON_FRAMES * chain.reach and chain.slide < HALF_WAY * chain.reach
 
 
+@pytest.mark.slow
 def test_a_copy_of_the_motion_goes_with_the_file(tmp_path):
     made = walker(seed=2)
     before = made.pose()
@@ -255,6 +267,7 @@ def test_a_copy_of_the_motion_goes_with_the_file(tmp_path):
 # --- In the sidebar ---
 
 
+@pytest.mark.slow
 def test_the_buttons_plant_and_clear():
     made = walker()
     bpy.context.view_layer.objects.active = made.armature
@@ -281,6 +294,7 @@ def refused(made, words, **arguments):
     assert not any("Pole" in ob.name for ob in bpy.data.objects)
 
 
+@pytest.mark.slow
 def test_motion_without_contacts_is_refused():
     made = walker(feet=False)
     for frame in FRAMES:
@@ -290,15 +304,18 @@ def test_motion_without_contacts_is_refused():
     refused(made, "No foot of 'Rig' stands still on frames 1 to 72")
 
 
+@pytest.mark.slow
 def test_frames_without_motion_are_refused():
     made = walker()
     refused(made, "Nothing moves on frames 200 to 240", frame_start=200, frame_end=240)
 
 
+@pytest.mark.slow
 def test_a_single_frame_is_refused():
     refused(walker(), "not on frame 3 alone", frame_start=3, frame_end=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aside", [0.0, 15.0])
 def test_a_contact_out_of_reach_is_refused_by_frame_and_distance(aside):
     made = walker(feet=False, aside=aside)
@@ -309,6 +326,7 @@ def test_a_contact_out_of_reach_is_refused_by_frame_and_distance(aside):
     refused(made, r"Chain 'shin.L': its contact at frame \d+ cannot be held: its tip stays .* off")
 
 
+@pytest.mark.slow
 def test_a_chain_without_a_target_is_refused():
     made = walker()
     made.armature.ik2d.chains[0].target = None
@@ -322,12 +340,14 @@ def test_a_chain_on_drivers_is_refused():
         plant_feet(made.armature)
 
 
+@pytest.mark.slow
 def test_a_chain_whose_bones_are_gone_is_refused():
     made = walker()
     made.armature.ik2d.chains[0].tip = "nothing"
     refused(made, "Chain 'shin.L'.*'nothing'")
 
 
+@pytest.mark.slow
 def test_bones_that_were_renamed_do_not_keep_feet_from_being_planted_again():
     made = walker()
     plant_feet(made.armature)
@@ -336,16 +356,19 @@ def test_bones_that_were_renamed_do_not_keep_feet_from_being_planted_again():
     assert all(chain.slide_on_frames < ON_FRAMES * chain.reach for chain in report.chains)
 
 
+@pytest.mark.slow
 def test_a_target_that_cannot_turn_is_refused():
     made = walker()
     made.armature.ik2d.chains[0].target.lock_rotation = (True, True, True)
     refused(made, "does not turn as its rotation says")
 
 
+@pytest.mark.slow
 def test_a_speed_that_is_none_is_refused():
     refused(walker(), "three numbers", ground_velocity=(1.0, float("nan"), 0.0))
 
 
+@pytest.mark.slow
 def test_steps_that_are_closed_leave_everything_as_it_was():
     made = walker(aside=15.0)
     before = every_bit_of_animation(made.armature)
@@ -359,6 +382,7 @@ def test_steps_that_are_closed_leave_everything_as_it_was():
     assert not any("Pole" in ob.name for ob in bpy.data.objects)
 
 
+@pytest.mark.slow
 def test_bakes_of_planted_feet_stay_what_they_are():
     made = walker()
     plant_feet(made.armature)

@@ -32,7 +32,6 @@ def vary(values, rng):
     values.blend_in, values.blend_out = rng.uniform(0.0, 3.0, 2).tolist()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ['GENERATOR', 'FNGENERATOR', 'ENVELOPE', 'CYCLES', 'NOISE', 'LIMITS', 'STEPPED']
 )

@@ -50,7 +50,6 @@ def test_channels_give_the_rotations_and_go_on(hand, mode):
     assert again == pytest.approx(values[200:], abs=1e-5)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", EULERS)
 @pytest.mark.parametrize("locks", [locks for locks in product((False, True), repeat=3) if any(locks)])
 def test_no_other_angles_are_nearer_within_locks(hand, mode, locks):

@@ -85,7 +85,6 @@ def test_the_turned_plane_holds_the_target_at_the_tips_height(rule):
         assert np.abs(points @ rig.plane.normal - heights).max() < 1e-7 * limb.reach, seed
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_swings_do_not_depend_on_other_frames_nor_on_earlier_swings(rule):
     _, rig, samples = moving(901, rule)
@@ -150,7 +149,6 @@ def test_where_the_distance_counts_a_single_bone_keeps_its_target():
 # --- Spins ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_spins_that_are_given_are_taken(rule):
     _, rig, samples = moving(902, rule)
@@ -162,7 +160,6 @@ def test_spins_that_are_given_are_taken(rule):
     assert seen(rig, other, samples.targets) @ rig.plane.normal == pytest.approx(height, abs=1e-6)
 
 
-@pytest.mark.slow
 def test_eased_spins_are_the_planes_own_but_smooth():
     _, rig, samples = moving(903, 'POLE')
     found = eased_spins(rig, samples, FRAMES)
@@ -210,7 +207,6 @@ def test_a_flip_is_a_step_of_the_spin_and_a_whole_turn_is_none():
 # --- Blended --------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_part_of_the_influence_turns_the_first_bone_a_part_of_the_way():
     limb, rig, samples = moving(904, 'POLE', count=3)
     swings = swung(rig, samples).swings

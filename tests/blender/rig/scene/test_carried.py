@@ -299,6 +299,7 @@ def test_a_carrier_that_was_moved_and_not_keyed_counts_for_a_solve():
     assert near_targets(armature, chain, range(1, 6))
 
 
+@pytest.mark.slow
 def test_a_foot_keeps_its_rotation_where_the_chain_is_carried():
     armature, chain, _ = carried_leg("Child Of")
     bpy.context.view_layer.objects.active = armature

@@ -62,6 +62,7 @@ def test_what_is_no_longer_scaled_comes_back_by_one_value():
     assert back.bone == "bone0" and back.values[:, 1].tolist() == [1.0]
 
 
+@pytest.mark.slow
 def test_keys_made_by_hand_stay_when_those_of_the_bake_go():
     armature, chain = stretching_arm()
     bone = armature.pose.bones["bone0"]
