@@ -8,7 +8,7 @@ from rigs import calls_of
 from benchmarks import scenes
 from ik2d_addon.bake import bake
 
-FEW, MANY = 20, 160
+FEW, MANY = 10, 80
 
 
 def _bake(armature):

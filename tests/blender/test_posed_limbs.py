@@ -540,7 +540,7 @@ def test_a_mirrored_chain_holds_the_mirrored_pose():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(0, 200, 50))
+@pytest.mark.parametrize("first", [0, 50])
 def test_random_limbs_stay_or_are_left_alone_and_removing_gives_all_back(first, capfd):
     """Of 1, 2, 3 and 5 bones, posed and scaled parents, locks, keys, any rotation mode and size."""
     held = 0
