@@ -232,6 +232,7 @@ def test_softness_keeps_the_tip_short_of_full_reach_with_all_slides():
     assert np.hypot(*forward(chain, solution.angles, solution.slides)[2, -1]) < 4.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", (1e-250, 1e-30, 1.0, 1e200))
 def test_chains_and_targets_of_any_size_give_finite_numbers_within_the_ranges(size):
     rng = np.random.default_rng(9)
@@ -252,6 +253,7 @@ def test_chains_and_targets_of_any_size_give_finite_numbers_within_the_ranges(si
 # --- Paths ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", (2, 3, 5, 8, 12))
 @pytest.mark.parametrize("kind", ("one-sided", "two-sided", "some"))
 def test_along_a_smooth_path_nothing_jumps(n, kind):
@@ -270,6 +272,7 @@ def test_along_a_smooth_path_nothing_jumps(n, kind):
         assert np.abs(np.diff(solution.slides, axis=0)).max() <= 0.1 * outer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sections", (1, 3))
 def test_a_crane_follows_a_smooth_path(sections):
     """A jib that turns, a boom that lifts, and sections that extend."""

@@ -81,7 +81,6 @@ def test_all_bones_evenly_keep_the_pose_of_the_rigid_chain():
     assert np.allclose(goals, h)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("softness", (0.0, 0.1))
 @pytest.mark.parametrize(
     "chain, last_only", ((LONG_FIRST, False), (LONG_LAST, False), (LONG_LAST, True)), ids=str

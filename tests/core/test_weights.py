@@ -42,6 +42,7 @@ def test_equal_weights_are_neutral(limits):
         assert (one.angles == quarter.angles).all()
 
 
+@pytest.mark.slow
 def test_joints_left_over_beside_a_heavier_one_that_cannot_turn_are_as_willing_as_ever():
     """The heaviest joint is rigid by its limits, or held at one: the others then count as equal."""
     n, rng = 6, np.random.default_rng(2)
@@ -120,6 +121,7 @@ def test_two_rigid_joints_keep_the_start():
     assert solution.status.tolist() == [Status.LIMITED, Status.TOO_FAR]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limits", (None, [[-2.0, 2.5]] * 4))
 @pytest.mark.parametrize("solve", (solve_even, solve_even_path))
 def test_a_rigid_first_joint_stays_at_rest_and_what_that_forbids_is_limited(solve, limits):

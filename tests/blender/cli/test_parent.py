@@ -77,3 +77,11 @@ def test_a_process_of_its_own_has_no_parent_to_end_with(no_parent, monkeypatch):
     parent.end_with_parent()
     monkeypatch.setattr(parent.os, "getppid", lambda: 1)
     assert not parent.is_orphan()
+
+
+def test_one_that_was_asked_to_end_before_its_parent_ended_says_so(monkeypatch):
+    monkeypatch.setattr(signals, "is_orphan", lambda: True)
+    with signals.heeded():
+        assert signals.asked_to_end().exit_code == 128 + signal.SIGTERM
+        signal.raise_signal(signal.SIGINT)
+        assert signals.asked_to_end().exit_code == 128 + signal.SIGINT

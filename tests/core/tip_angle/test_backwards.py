@@ -75,6 +75,7 @@ def _come_down(chain: Chain, rest: Floats, poses: Floats) -> Floats:
     return least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [4, 6])
 def test_longer_chains_bend_to_the_side_asked_for(n: int) -> None:
     chain = Chain(np.ones(n))

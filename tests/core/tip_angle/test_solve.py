@@ -58,6 +58,7 @@ def test_a_wrist_of_no_length_turns_to_its_heading(lengths: list[float]) -> None
         assert found.status == Status.REACHED and found.angle_error <= 1e-9
 
 
+@pytest.mark.slow
 def test_joint_of_weight_0_keeps_its_angle_in_rest() -> None:
     for n, pinned in ((3, 1), (3, 2), (5, 0), (5, 2), (5, 4)):
         weights, rest = np.ones(n), np.full(n, 0.3)
@@ -150,6 +151,7 @@ def test_wrong_input_is_refused_with_a_sentence() -> None:
         solve_pose(Chain([1.0, 1.0]), [1.0, 0.0], 0.0, rest=[[0.0, 0.0]])
 
 
+@pytest.mark.slow
 def test_joint_of_little_weight_turns_less() -> None:
     chain, target = np.ones(5), [2.5, 1.0]
     even = solve_pose(Chain(chain), target, 0.4)

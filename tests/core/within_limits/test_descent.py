@@ -8,8 +8,6 @@ from ik2d_addon.core.arithmetic import FLOATS
 from ik2d_addon.core.within_limits.descent import SpringPoses, descended_one, settled, settled_one, tips
 from ik2d_addon.core.within_limits.springs import SpringPose, springs_of
 
-pytestmark = pytest.mark.slow
-
 
 def leg(free=True):
     """Return the springs of a dog's leg."""

@@ -9,8 +9,6 @@ from ik2d_addon.core.within_limits.sheet import NearPoses
 from ik2d_addon.core.within_limits.springs import springs_of
 from ik2d_addon.core.within_limits.table import KINDS, Table
 
-pytestmark = pytest.mark.slow
-
 
 def tail(free):
     """Return the springs of a tail of four bones, its root free or held at zero."""
