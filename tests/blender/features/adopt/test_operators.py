@@ -224,10 +224,10 @@ def eight_arms():
 
 
 class Lines:
-    """A layout that counts the lines of a dialog: labels and rows of ticks."""
+    """A layout that counts the lines of a dialog, labels and rows of ticks, and knows the settings in it."""
 
     def __init__(self, parent=None):
-        self.count, self.parent = 0, parent
+        self.count, self.parent, self.settings = 0, parent, [] if parent is None else parent.settings
 
     def line(self):
         self.count += 1
@@ -247,8 +247,18 @@ class Lines:
     def label(self, **_looks):
         self.line()
 
-    def prop(self, *_what, **_looks):
+    def prop(self, _owner, name, **_looks):
+        self.settings.append(name)
         self.line()
+
+
+@pytest.mark.parametrize("carried", [(), ("The limits of 'fore'",)])
+def test_what_is_carried_over_has_a_row_to_unfold_where_there_is_any(carried):
+    found = dialog(two_limbs())
+    found._text = replace(found._text, carried=carried)
+    found.layout, found.show_carried = Lines(), False
+    operators.IK2D_OT_adopt.draw(found, bpy.context)
+    assert found.layout.settings == ["take", "take", *["show_carried"] * len(carried)]
 
 
 @pytest.mark.slow
