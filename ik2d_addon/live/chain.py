@@ -115,6 +115,13 @@ class LiveChain:
         return turns
 
     @property
+    def ties(self) -> tuple[Any, ...]:
+        """What the order of live chains depends on: another chain with the same may take its place."""
+        rig = self.rig
+        turned = rig.follows_rotation, rig.slides is None, rig.foot is None
+        return rig.bones, self.followed, *turned
+
+    @property
     def can_be_solved_ahead(self) -> bool:
         """Whether frames to come may be solved ahead, by the bake's own stages."""
         rig, held = self.rig, self._held

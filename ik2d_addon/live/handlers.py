@@ -47,7 +47,9 @@ def follow(
         if not RIGS.settle():
             return
         if concerned is not None:
-            left = set(RIGS.chains.values()) - concerned if RIGS.chains is read else set()
+            keys = {chain.key for chain in concerned}  # some were read again
+            others = {chain for key, chain in RIGS.chains.items() if key not in keys}
+            left = others if RIGS.chains is read else set()
         if _follow_all(scene, depsgraph, frame_changed, left):
             break
         left, concerned = set(), None

@@ -77,7 +77,7 @@ def state_of_controls(
     """
     bones = map(armature.pose.bones.get, names)
     held = [(bone, constraint) for bone in bones if bone for constraint in bone.constraints]
-    return [(shared or SharedControls.of(armature)).state, _states(held)]
+    return [(shared or SharedControls.of(armature)).state, states(held)]
 
 
 class SharedControls(NamedTuple):
@@ -91,10 +91,11 @@ class SharedControls(NamedTuple):
         """Read an armature."""
         drivers = [(curve.data_path, curve.mute) for curve in existing_drivers(armature)]
         reaching = reaching_of(armature)
-        return cls([drivers, _states(reaching)], reaching)
+        return cls([drivers, states(reaching)], reaching)
 
 
-def _states(held: Sequence[Held]) -> list[Any]:
+def states(held: Sequence[Held]) -> list[Any]:
+    """Return the state of constraints of bones, to see it change."""
     return [
         (
             bone.name,

@@ -27,7 +27,7 @@ from .kept.cache import Kept
 from .refusals import SharedControls, state_of_controls
 from .shown import largest_scale, shown_place
 from .status import AIMED, MOVED_ELSE, ON_TARGET, LiveOutcome, Look, shown_reach
-from .updates import Updates
+from .updates import AsRead, Updates
 
 _HIDDEN = noted("the armature is hidden, and Blender may not move it")
 # A chain: the session UID of its armature, and its name.
@@ -47,9 +47,11 @@ class Rigs:
         self.rounds: list[list[LiveChain]] = []
         self.problems: dict[Key, str] = {}  # why a live chain is not solved
         self.updates = Updates()
+        self._edited: set[Key] = set()  # chains whose own settings were edited
         self._stale: set[Key] = set()  # chains whose targets may be moved by something else than they were
         self._apart: dict[Key, str] = {}  # why chains cannot be live beside others
         self._fingerprints: dict[Key, tuple[Any, ...]] = {}
+        self._as_read: dict[bpy.types.Object, AsRead] = {}
         self.kept: Kept | None = None
         self.frames = 0  # that were shown since anything was edited
         self._current = False
@@ -63,6 +65,15 @@ class Rigs:
         """Check all live chains before the next frame: something may have changed."""
         self._current, self.kept, self.frames = False, None, 0
 
+    def mark_edited(self, settings: bpy.types.PropertyGroup) -> None:
+        """Check one chain before the next frame: a setting of it, its foot or its joints was edited."""
+        try:
+            index = int(settings.path_from_id().split("[")[1].split("]")[0])
+            self._edited.add(key_of(settings.id_data.ik2d.chains[index]))
+        except (ValueError, LookupError, UnicodeDecodeError):  # a group that is in no list
+            self._current = False
+        self.kept, self.frames = None, 0
+
     def concerned(self, depsgraph: bpy.types.Depsgraph) -> set[LiveChain] | None:
         """Return the chains that an update concerns; None for all, which are then checked.
 
@@ -72,7 +83,7 @@ class Rigs:
             return None
         if not self.updates.known:
             return set()
-        found = self.updates.concerned(depsgraph)
+        found = self.updates.concerned(depsgraph, self._is_explained)
         if found is None:
             self.mark()
             return None
@@ -80,7 +91,20 @@ class Rigs:
         if moved or depsgraph.id_type_updated('ACTION'):
             self.kept, self.frames = None, 0
         self._stale |= {chain.key for chain in changed}
-        return moved | {chain for chain in self.chains.values() if chain.depends_on_unseen}
+        edited = {chain for key, chain in self.chains.items() if key in self._edited}
+        return moved | edited | {chain for chain in self.chains.values() if chain.depends_on_unseen}
+
+    def _is_explained(self, data: bpy.types.ID) -> bool:
+        """Return whether edited settings explain that armature data is updated: its bones are as read."""
+        edited = [chain for key, chain in self.chains.items() if key in self._edited]
+        its = {armature: AsRead.of(armature) for armature in self._as_read if armature.data == data}
+        if not any(chain.armature in its for chain in edited):
+            return False
+        for armature, now in its.items():
+            if not now.agrees(self._as_read[armature], {c.index for c in edited if c.armature == armature}):
+                return False
+        self._as_read |= its
+        return True
 
     def mark_collections(self) -> None:
         """Check them after objects came or went, or collections were enabled or disabled."""
@@ -101,11 +125,10 @@ class Rigs:
 
     def settle(self) -> bool:
         """Read the chains that are new or have changed; return whether any chain is live."""
-        if self._current and not any(map(self._has_changed, self._stale)):
-            self._stale.clear()
+        stale, edited, self._stale, self._edited = self._stale, self._edited, set(), set()
+        if self._current and not any(map(self._has_changed, stale)) and all(map(self._is_mended, edited)):
             return bool(self.rounds)
         self._current = True
-        self._stale.clear()
         chains: dict[Key, LiveChain] = {}
         fingerprints: dict[Key, tuple[Any, ...]] = {}
         waiting: set[bpy.types.ID] = set()  # what the chains depend on that cannot be solved
@@ -139,6 +162,7 @@ class Rigs:
             self._arrange(chains)
         self.problems |= self._apart
         self.chains, self._fingerprints = chains, fingerprints
+        self._as_read = {armature: AsRead.of(armature) for armature in shared}
         for key in self._apart:
             chain = chains[key]
             waiting.update((chain.armature, chain.armature.data, *(node for node, _ in chain.followed)))
@@ -156,18 +180,40 @@ class Rigs:
         except (ReferenceError, LookupError, AttributeError, UnicodeDecodeError):  # something is gone
             return True
 
+    def _is_mended(self, key: Key) -> bool:
+        """Read an edited chain again where it is live; return whether all others are as they were."""
+        if key not in self._fingerprints or not self._has_changed(key):
+            return True
+        before, shared = self.chains.get(key), dict[bpy.types.Object, SharedControls]()
+        if before is None or key in self._apart:
+            return False
+        armature, index = before.armature, before.index
+        try:
+            settings = armature.ik2d.chains[index]
+            fingerprint_now = _print_of(armature, index, settings, shared)
+            chain = LiveChain(armature, settings, index, shared[armature].reaching)
+        except (IK2DError, UnicodeDecodeError, LookupError, ReferenceError):
+            return False
+        if chain.key != key or chain.ties != before.ties:
+            return False
+        self.chains[key], self._fingerprints[key] = chain, fingerprint_now
+        self.rounds = [[chain if each is before else each for each in ready] for ready in self.rounds]
+        self.updates.replace(before, chain)
+        return True
+
     def _arrange(self, chains: dict[Key, LiveChain]) -> None:
         """Put the chains into rounds, each after the chains that it hangs on."""
         by_rig, self._apart = {id(chain.rig): key for key, chain in chains.items()}, {}
-        taken: dict[bpy.types.Object, list[RigChain]] = {}
-        for key, chain in list(chains.items()):
-            others = taken.setdefault(chain.armature, [])
+        owners: dict[bpy.types.Object, dict[str, str]] = {}
+        fit = []
+        for key, chain in chains.items():
+            taken = owners.setdefault(chain.armature, {})
             try:
-                refuse_shared([*others, chain.rig])
-                others.append(chain.rig)
+                refuse_shared([chain.rig], taken)
+                taken.update(dict.fromkeys(chain.rig.bones, chain.name))
+                fit.append(chain.rig)
             except IK2DError as error:
                 self._apart[key] = str(error)
-        fit = [rig for rigs in taken.values() for rig in rigs]
         rounds, circle = in_rounds(fit)
         for rig in circle:
             self._apart[by_rig[id(rig)]] = say(

@@ -1,18 +1,42 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which live chains an update of the depsgraph concerns: those that follow what moved, and no others."""
 
-from collections.abc import Collection, Iterable
-from typing import Any
+from collections.abc import Callable, Collection, Iterable
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import bpy
+import numpy as np
+from numpy.typing import NDArray
 
 from ..rig.animation.bone_channels import ROTATIONS, channel_values
 from ..rig.animation.value_keys import existing_drivers
+from ..rig.chain.fingerprint import settings_of
 from .chain import LiveChain
+from .refusals import states
 
 # What an armature's chains hang on, and their own pose, as one update of ours leaves it.
 State = tuple[Any, ...]
 _CHANNELS = (*ROTATIONS, "location", "scale")
+# Properties of bones, each with how many numbers it has.
+_OF_BONES = (
+    ("matrix_local", 16),
+    ("length", 1),
+    ("use_connect", 1),
+    ("use_inherit_rotation", 1),
+    ("use_local_location", 1),
+    ("inherit_scale", 1),
+)
+_OF_POSED = (
+    ("lock_rotation_w", 1),
+    ("lock_rotation", 3),
+    ("lock_rotations_4d", 1),
+    ("lock_location", 3),
+    ("lock_scale", 3),
+)
+_of_joint = attrgetter(
+    "use_limit", "limit_min", "limit_max", "weight", "use_slide", "slide_min", "slide_max"
+)
 
 
 class Updates:
@@ -33,10 +57,18 @@ class Updates:
         self.known = self._waiting | self._data | self._by_armature.keys() | self._by_node.keys()
         self.known.update(node.data for node in self._by_node if node.type == 'ARMATURE')
 
-    def concerned(self, depsgraph: bpy.types.Depsgraph) -> tuple[set[LiveChain], set[LiveChain]] | None:
+    def replace(self, before: LiveChain, chain: LiveChain) -> None:
+        """Take a chain that was read again, and depends on the same, in place of the one before."""
+        for chains in (*self._by_armature.values(), *self._by_node.values()):
+            chains[:] = [chain if each is before else each for each in chains]
+
+    def concerned(
+        self, depsgraph: bpy.types.Depsgraph, is_explained: Callable[[bpy.types.ID], bool]
+    ) -> tuple[set[LiveChain], set[LiveChain]] | None:
         """Return the chains that an update moves, and those of them whose targets it may have changed.
 
         None where any chain may be another one: bones, constraints or a chain that waits were edited.
+        is_explained: whether armature data counts as updated for another reason.
         """
         updates = ((update.id.original, update) for update in depsgraph.updates)
         updated = {block: update for block, update in updates if block in self.known}
@@ -45,7 +77,7 @@ class Updates:
         moved: set[LiveChain] = set()
         changed: set[LiveChain] = set()
         for block, update in updated.items():
-            if block in self._data and update.is_updated_geometry:
+            if block in self._data and update.is_updated_geometry and not is_explained(block):
                 return None
             if _is_selected_alone(block, update, updated):
                 continue
@@ -79,6 +111,59 @@ class Updates:
         held = [tuple(map(tuple, bones[name].matrix)) for name in sorted(above)]
         own = [channel_values(armature.pose.bones, name).tobytes() for name in _CHANNELS]
         return tuple(map(tuple, shown.matrix_world)), held, own
+
+
+class AsRead(NamedTuple):
+    """An armature's bones and the settings of its chains as they were read: all at once, as arrays."""
+
+    bones: State  # rest poses, locks and what these hold, and constraints
+    chains: list[State]  # the settings of each, of its joints and its foot
+
+    @classmethod
+    def of(cls, armature: bpy.types.Object) -> "AsRead":
+        """Read an armature."""
+        data, posed = armature.data.bones, armature.pose.bones
+        rests = [_column(data, *named).tobytes() for named in _OF_BONES]
+        locks = [_column(posed, *named) for named in _OF_POSED]
+        locked = np.column_stack(locks[:2]) != 0.0
+        held = [channel_values(posed, name).reshape(len(posed), -1) for name in ROTATIONS if locked.any()]
+        held_at = [values[locked[:, -values.shape[1] :]].tobytes() for values in held]
+        names = [(bone.name, above.name if (above := bone.parent) is not None else "") for bone in data]
+        modes = [bone.rotation_mode for bone in posed]
+        constraints = states([(bone, constraint) for bone in posed for constraint in bone.constraints])
+        bones = rests, [lock.tobytes() for lock in locks], held_at, names, modes, constraints
+        return cls(bones, _settings(armature.ik2d.chains))
+
+    def agrees(self, other: "AsRead", but: Collection[int]) -> bool:
+        """Return whether another reading has the same, but for the settings of chains at some indices."""
+        if self.bones != other.bones or len(self.chains) != len(other.chains):
+            return False
+        pairs = enumerate(zip(self.chains, other.chains, strict=True))
+        return all(one == another or index in but for index, (one, another) in pairs)
+
+
+def _settings(chains: bpy.types.bpy_prop_collection) -> list[State]:
+    """Return the settings of each chain, of its joints and its foot."""
+    columns = [
+        _column(chains, name, len(value) if isinstance(value, tuple) else 1)
+        for name, value in settings_of(chains[0])
+    ]
+    rows = np.concatenate(columns, axis=1)
+    return [
+        (
+            row.tobytes(),
+            [(joint.name, *_of_joint(joint)) for joint in chain.joints],
+            settings_of(chain.foot) if chain.foot.is_added else None,
+        )
+        for row, chain in zip(rows, chains, strict=True)
+    ]
+
+
+def _column(owners: bpy.types.bpy_prop_collection, name: str, width: int) -> NDArray[np.float32]:
+    """Return the numbers (k, width) of a property of all bones or chains."""
+    values = np.empty((len(owners), width), np.float32)
+    owners.foreach_get(name, values.ravel())
+    return values
 
 
 def _is_selected_alone(block: bpy.types.ID, update: Any, updated: dict[bpy.types.ID, Any]) -> bool:

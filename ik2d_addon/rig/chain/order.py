@@ -131,13 +131,14 @@ def refuse_moved_target(chain: RigChain, movers: Movers | None = None) -> None:
 
 def refuse_shared(chains: Sequence[RigChain], taken: Mapping[str, str] | None = None) -> None:
     """Raise IK2DError for chains that share a bone; taken: {bone: name} of chains before them."""
-    owners = dict(taken or {})
+    owners: dict[str, str] = {}
     for chain in chains:
         for bone in chain.bones:
-            if bone in owners:
+            owner = owners.get(bone) or (taken or {}).get(bone)
+            if owner is not None:
                 raise refusal(
                     "Chains '{owner}' and '{chain}' share the bone '{bone}'; disable one of them",
-                    owner=owners[bone],
+                    owner=owner,
                     chain=chain.name,
                     bone=bone,
                 )

@@ -48,6 +48,10 @@ def _live_changed(chain, context):
         chain.property_unset("was_live")
 
 
+def _enabled_changed(_chain, _context):
+    RIGS.mark()  # others may have its bones
+
+
 def _bones_changed(chain, _context):
     if not (chain.uid or _is_of_library(chain)):  # a new one, not one that an earlier version has made
         chain.sides_from_rest = True
@@ -111,7 +115,13 @@ class IK2D_PG_chain(
         min=0,
         **NOTE,
     )
-    enabled: BoolProperty(name="Enabled", description="Pose and bake this chain", default=True, **SETTING)
+    enabled: BoolProperty(
+        name="Enabled",
+        description="Pose and bake this chain",
+        default=True,
+        update=_enabled_changed,
+        **STORED,
+    )
     live: BoolProperty(
         name="Live",
         description=(

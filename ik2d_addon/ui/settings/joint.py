@@ -22,9 +22,9 @@ HIDDEN = {'HIDDEN'}
 GROWING = {'LIBRARY_OVERRIDABLE', 'USE_INSERTION'}
 
 
-def solving_changed(_settings, _context):
-    """Have live chains look at their settings again."""
-    RIGS.mark()
+def solving_changed(settings, _context):
+    """Have the live chain of a setting look at its settings again."""
+    RIGS.mark_edited(settings)
 
 
 # Keywords that properties share: of all that a person sets; of those that say how a chain is solved; of those
@@ -39,7 +39,7 @@ def _ordered(moved: str, other: str, sign: float) -> dict[str, Any]:
     """Return the keywords of one end of a range, which moves the other along: up by 1.0, down by -1.0."""
 
     def changed(joint, _context):
-        RIGS.mark()
+        RIGS.mark_edited(joint)
         value = getattr(joint, moved)
         if sign * getattr(joint, other) < sign * value:  # also ends the update that this itself sets off
             setattr(joint, other, value)

@@ -14,7 +14,7 @@ from ..joint import NOTE, SETTING, STORED
 
 
 def _rotation_changed(chain, _context) -> None:
-    RIGS.mark()
+    RIGS.mark_edited(chain)
     if chain.hand_rotation == 'NONE' and chain.hands_posed:
         put_hands_back(chain, posed_hands(chain))
     note_offset(chain)

@@ -31,7 +31,7 @@ def _plane_changed(chain, _context):
     chain.property_unset("swing_normal")
     if not chain.is_property_set("pole_angle"):
         keep_posed(chain)
-    RIGS.mark()
+    RIGS.mark_edited(chain)
 
 
 class PlaneSettings:

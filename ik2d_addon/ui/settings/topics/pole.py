@@ -18,7 +18,7 @@ from ..joint import NOTE, SETTING, STORED, IK2D_PG_place
 
 def _pole_changed(chain, _context):
     """Keep the pose, and store the pole's bone, to find it again when it is renamed."""
-    RIGS.mark()
+    RIGS.mark_edited(chain)
     if not _is_renamed(chain):
         keep_posed(chain)
     chain.property_unset("pole_place")
