@@ -2,6 +2,7 @@
 """The live chains, the order in which they are solved, and the status of each."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from math import dist, inf
 from typing import Any
 
@@ -162,7 +163,10 @@ class Rigs:
             self._arrange(chains)
         self.problems |= self._apart
         self.chains, self._fingerprints = chains, fingerprints
-        self._as_read = {armature: AsRead.of(armature) for armature in shared}
+        self._as_read = {}
+        for armature in shared:
+            with suppress(UnicodeDecodeError):  # as above
+                self._as_read[armature] = AsRead.of(armature)
         for key in self._apart:
             chain = chains[key]
             waiting.update((chain.armature, chain.armature.data, *(node for node, _ in chain.followed)))

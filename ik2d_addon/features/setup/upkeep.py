@@ -15,16 +15,13 @@ from ...core import IK2DError
 from ...rig.chain.fingerprint import followed_by
 from ...rig.chain.paths.follow import follow_changed_lists, forget_known
 from ...rig.chain.paths.owners import with_settings
-from ...rig.chain.renames import names_fingerprint, straighten
+from ...rig.chain.renames import forget_straight, is_straight, straighten
 from ...rig.scene import live_pause
 from ...ui.context import active_chain, followers, follows
 from ...ui.settings.joint_list import joints_missing, sync_joints
 from ..baking.earlier_sides import renew_sides
 from ..baking.results import drop_copied, keep_results
 from .chain_operators import chains_at
-
-# The fingerprints of rigs when `_follow_edits` had straightened them, by their session_uid.
-_left_as: dict[int, object] = {}
 
 
 def rigs() -> Iterator[bpy.types.Object]:
@@ -148,20 +145,18 @@ def _follow_edits(_scene, depsgraph) -> None:
         needed = {rig.data, *(ob.data for ob, _ in nodes if ob is not None)}
         if needed & edited:
             with suppress(IK2DError):
-                _straighten_where_edited(rig)
+                if not is_straight(rig):
+                    _straighten(rig)
 
 
-def _straighten_where_edited(rig: bpy.types.Object) -> None:
-    """Straighten a rig and give its bones joints, unless chains and bones are as they were left."""
-    with suppress(UnicodeDecodeError):
-        if names_fingerprint(rig) == _left_as.get(rig.session_uid):
-            return
+def _straighten(rig: bpy.types.Object) -> None:
+    """Straighten a rig and give its bones joints."""
     straighten(rig)
-    for chain in rig.ik2d.chains:
-        if len(chain.joints) and joints_missing(chain):
-            sync_joints(chain)
-    with suppress(UnicodeDecodeError):
-        _left_as[rig.session_uid] = names_fingerprint(rig)
+    lacking = [chain for chain in rig.ik2d.chains if len(chain.joints) and joints_missing(chain)]
+    for chain in lacking:
+        sync_joints(chain)
+    if lacking:
+        straighten(rig)
 
 
 @persistent
@@ -180,7 +175,7 @@ def _follow_lists_of_frame(*_arguments) -> None:
 @persistent
 def _forget_rigs(*_arguments) -> None:
     forget_known()
-    _left_as.clear()
+    forget_straight()
 
 
 def _renew_pose(rig: bpy.types.Object) -> None:
@@ -191,7 +186,7 @@ def _renew_pose(rig: bpy.types.Object) -> None:
 
 
 _renew_poses = _for_all_rigs(_renew_pose)
-_straighten_all = _for_all_rigs(straighten)
+_straighten_all = _for_all_rigs(_straighten)
 _HANDLERS = {
     "save_pre": (_for_all_rigs(drop_copied), _prepare_overrides),
     "load_post": (

@@ -6,6 +6,7 @@ ui/settings/chain.py). So it follows renames by hand, a script, undo, or in a li
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import bpy
@@ -39,28 +40,59 @@ def straighten(armature: bpy.types.Object) -> bool:
     if armature.type != 'ARMATURE' or not (len(armature.ik2d.chains) or armature.ik2d.chain_order):
         return False
     refuse_no_text(armature)
-    mend_texts(armature.ik2d)
+    left = _LEFT.get(armature.session_uid)
+    if left is None:
+        mend_texts(armature.ik2d)
     follow_list(armature)
     changed = _make_names_unique(armature.ik2d.chains)
     orders: BoneOrders = {}
-    for chain in armature.ik2d.chains:
+    for chain in armature.ik2d.chains if left is None else _edited_chains(armature, *left):
         changed |= follow_renames(chain, orders)
+    _LEFT[armature.session_uid] = names_fingerprint(armature)
     return changed
 
 
-def names_fingerprint(armature: bpy.types.Object) -> object:
-    """Return the fingerprint of the bones of an armature and its targets, and of their names in its chains.
+def is_straight(armature: bpy.types.Object) -> bool:
+    """Return whether `straighten` has nothing to change: the names are as it left them."""
+    with suppress(UnicodeDecodeError):
+        return names_fingerprint(armature) == _LEFT.get(armature.session_uid)
+    return False
 
-    While it is the same, `straighten` has nothing to change. Raises UnicodeDecodeError for a name that is no
-    text.
+
+def _edited_chains(
+    armature: bpy.types.Object, chains_left: Sequence[object], bones_left: Sequence[object]
+) -> list[Settings]:
+    """Return the chains whose names, or those of any bones, are others than they were left."""
+    chains = list(armature.ik2d.chains)
+    chains_now, bones_now = names_fingerprint(armature)
+    if bones_now != bones_left:
+        return chains
+    known = set(chains_left)
+    edited = [chain for chain, now in zip(chains, chains_now, strict=True) if now not in known]
+    for chain in edited:
+        mend_texts(chain)
+    return edited
+
+
+# The fingerprints of armatures as they were straightened, by their session_uid.
+_LEFT: dict[int, tuple[list[object], list[object]]] = {}
+# After loading and undo, names may be others with the fingerprint that they had.
+forget_straight = _LEFT.clear
+
+
+def names_fingerprint(armature: bpy.types.Object) -> tuple[list[object], list[object]]:
+    """Return the fingerprints of each chain's names, and of the bones of an armature and its targets.
+
+    Raises UnicodeDecodeError for a name that is no text.
     """
-    chains, known = [], {armature.data: _bones_in(armature.data)}
+    chains: list[object] = []
+    known: dict[object, object] = {armature.data: _bones_in(armature.data)}
     for chain in armature.ik2d.chains:
         datas = [ob.data if ob is not None else None for ob in (chain.target, chain.pole)]
         for data in datas:
             if isinstance(data, bpy.types.Armature) and data not in known:
                 known[data] = _bones_in(data)
-        names = [joint.name for joint in (*chain.joints, *chain.dormant)]
+        names = *chain.joints.keys(), "", *chain.dormant.keys()
         followed = (chain.subtarget, chain.pole_subtarget, *(data and data.session_uid for data in datas))
         chains.append((chain.uid, chain.name, chain.tip, chain.bone_count, names, followed))
     return chains, list(known.values())

@@ -10,6 +10,7 @@ from ik2d_addon.features.doctor.planes import keep_plane
 from ik2d_addon.features.overlay.target_path import find_path
 from ik2d_addon.features.setup import upkeep
 from ik2d_addon.rig.animation import versions
+from ik2d_addon.rig.chain import renames
 
 
 def test_undo_and_redo_leave_no_pose_of_a_hidden_armature_on_freed_bones():
@@ -135,12 +136,12 @@ def test_names_follow_after_many_edits_that_changed_nothing(straightened):
 def test_after_undo_and_loading_chains_are_looked_at_anew(straightened, tmp_path):
     chain, _ = rig_with_a_target_bone()
     edited(chain.id_data.data)
-    assert upkeep._left_as
+    assert renames.is_straight(chain.id_data)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rig.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "rig.blend"))
     straightened.clear()
     upkeep._forget_rigs()
-    assert not upkeep._left_as
+    assert not renames.is_straight(bpy.data.objects["Rig"])
     edited(bpy.data.objects["Rig"].data)
     assert straightened == ["Rig"]
 
