@@ -308,6 +308,13 @@ class LiveChain:
         """Whether constraints may move its bones now and then."""
         return bool(self._controls)
 
+    def unseen_changed(self, depsgraph: bpy.types.Depsgraph) -> bool:
+        """Return whether a depsgraph may move other targets than it did; what others move is forgotten."""
+        before, self._unseen = self._unseen, {}
+        for node, _ in self.followed:
+            self.is_unseen(node, depsgraph)
+        return not self._unseen.items() <= before.items()
+
     def forget_unseen(self) -> None:
         """Forget which targets may not move: collections have changed."""
         self._unseen.clear()

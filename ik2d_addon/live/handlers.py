@@ -48,7 +48,7 @@ def follow(
             return
         if concerned is not None:
             keys = {chain.key for chain in concerned}  # some were read again
-            others = {chain for key, chain in RIGS.chains.items() if key not in keys}
+            others = {chain for key, chain in RIGS.chains.items() if not (key in keys or chain.is_fresh)}
             left = others if RIGS.chains is read else set()
         if _follow_all(scene, depsgraph, frame_changed, left):
             break
@@ -260,7 +260,7 @@ def _updated(scene, depsgraph=None) -> None:
         if not is_ours:
             return
         if depsgraph.id_type_updated('COLLECTION'):
-            RIGS.mark_collections()
+            RIGS.mark_collections(depsgraph)
         concerned = RIGS.concerned(depsgraph)
         follow(scene, depsgraph, frame_changed=False, concerned=concerned)
         tell_windows()

@@ -48,11 +48,13 @@ class Rigs:
         self.rounds: list[list[LiveChain]] = []
         self.problems: dict[Key, str] = {}  # why a live chain is not solved
         self.updates = Updates()
-        self._edited: set[Key] = set()  # chains whose own settings were edited
+        # Chains whose own settings were edited, each with its armature and its index.
+        self._edited: dict[Key, tuple[bpy.types.Object, int]] = {}
         self._stale: set[Key] = set()  # chains whose targets may be moved by something else than they were
         self._apart: dict[Key, str] = {}  # why chains cannot be live beside others
         self._fingerprints: dict[Key, tuple[Any, ...]] = {}
         self._as_read: dict[bpy.types.Object, AsRead] = {}
+        self._in_scenes: set[bpy.types.ID] = set()  # what they depend on, as far as a scene has it
         self.kept: Kept | None = None
         self.frames = 0  # that were shown since anything was edited
         self._current = False
@@ -69,11 +71,18 @@ class Rigs:
     def mark_edited(self, settings: bpy.types.PropertyGroup) -> None:
         """Check one chain before the next frame: a setting of it, its foot or its joints was edited."""
         try:
-            index = int(settings.path_from_id().split("[")[1].split("]")[0])
-            self._edited.add(key_of(settings.id_data.ik2d.chains[index]))
+            armature, path = settings.id_data, settings.path_from_id()
+            index = int(path.split("[")[1].split("]")[0])
+            self._edited[key_of(armature.ik2d.chains[index])] = armature, index
         except (ValueError, LookupError, UnicodeDecodeError):  # a group that is in no list
             self._current = False
         self.kept, self.frames = None, 0
+
+    def mark_bones(self, settings: bpy.types.PropertyGroup) -> None:
+        """Check a chain of other bones; what hangs on the tips of others may be one of these."""
+        if any(chain.rig.hands is not None for chain in self.chains.values()):
+            self.mark()
+        self.mark_edited(settings)
 
     def concerned(self, depsgraph: bpy.types.Depsgraph) -> set[LiveChain] | None:
         """Return the chains that an update concerns; None for all, which are then checked.
@@ -92,23 +101,31 @@ class Rigs:
         if moved or depsgraph.id_type_updated('ACTION'):
             self.kept, self.frames = None, 0
         self._stale |= {chain.key for chain in changed}
-        edited = {chain for key, chain in self.chains.items() if key in self._edited}
+        edited = {self.chains[key] for key in self._edited if key in self.chains}
         return moved | edited | {chain for chain in self.chains.values() if chain.depends_on_unseen}
 
     def _is_explained(self, data: bpy.types.ID) -> bool:
         """Return whether edited settings explain that armature data is updated: its bones are as read."""
-        edited = [chain for key, chain in self.chains.items() if key in self._edited]
+        edited = self._edited.values()
         its = {armature: AsRead.of(armature) for armature in self._as_read if armature.data == data}
-        if not any(chain.armature in its for chain in edited):
+        if its.keys().isdisjoint(armature for armature, _ in edited):
             return False
         for armature, now in its.items():
-            if not now.agrees(self._as_read[armature], {c.index for c in edited if c.armature == armature}):
+            but = {index for owner, index in edited if owner == armature}
+            if not now.agrees(self._as_read[armature], but):
                 return False
         self._as_read |= its
         return True
 
-    def mark_collections(self) -> None:
-        """Check them after objects came or went, or collections were enabled or disabled."""
+    def mark_collections(self, depsgraph: bpy.types.Depsgraph | None = None) -> None:
+        """Check them after objects came or went, or collections were enabled or disabled.
+
+        depsgraph: of the update that tells so; where it shows all as before, nothing is checked.
+        """
+        if depsgraph is not None and self._current and _in_scenes(self.updates.known) == self._in_scenes:
+            with suppress(ReferenceError, AttributeError):  # something is gone
+                if not any(chain.unseen_changed(depsgraph) for chain in self.chains.values()):
+                    return
         self.mark()
         for chain in self.chains.values():
             chain.forget_unseen()
@@ -126,14 +143,15 @@ class Rigs:
 
     def settle(self) -> bool:
         """Read the chains that are new or have changed; return whether any chain is live."""
-        stale, edited, self._stale, self._edited = self._stale, self._edited, set(), set()
-        if self._current and not any(map(self._has_changed, stale)) and all(map(self._is_mended, edited)):
-            return bool(self.rounds)
+        stale, edited, self._stale, self._edited = self._stale, self._edited, set(), {}
+        shared: dict[bpy.types.Object, SharedControls] = {}
+        if self._current and not any(self._has_changed(key, shared) for key in stale):
+            if all(self._is_mended(key, *place, shared) for key, place in edited.items()):
+                return bool(self.rounds)
         self._current = True
         chains: dict[Key, LiveChain] = {}
         fingerprints: dict[Key, tuple[Any, ...]] = {}
         waiting: set[bpy.types.ID] = set()  # what the chains depend on that cannot be solved
-        shared: dict[bpy.types.Object, SharedControls] = {}
         self.problems, before = {}, self.problems
         for armature, index, settings in live_settings():
             needed = {armature, armature.data}
@@ -171,39 +189,48 @@ class Rigs:
             chain = chains[key]
             waiting.update((chain.armature, chain.armature.data, *(node for node, _ in chain.followed)))
         self.updates = Updates((chain for ready in self.rounds for chain in ready), waiting)
+        self._in_scenes = _in_scenes(self.updates.known)
         return bool(self.rounds)
 
-    def _has_changed(self, key: Key) -> bool:
-        """Return whether a chain is another than it was read."""
+    def _has_changed(self, key: Key, shared: dict[bpy.types.Object, SharedControls]) -> bool:
+        """Return whether a chain is another than it was read. shared: as in `_print_of`."""
         chain = self.chains.get(key)
         try:
             settings = chain and chain.armature.ik2d.chains[chain.index]
             if not settings or key_of(settings) != key:
                 return True
-            return _print_of(chain.armature, chain.index, settings) != self._fingerprints.get(key)
+            return _print_of(chain.armature, chain.index, settings, shared) != self._fingerprints.get(key)
         except (ReferenceError, LookupError, AttributeError, UnicodeDecodeError):  # something is gone
             return True
 
-    def _is_mended(self, key: Key) -> bool:
-        """Read an edited chain again where it is live; return whether all others are as they were."""
-        if key not in self._fingerprints or not self._has_changed(key):
-            return True
-        before, shared = self.chains.get(key), dict[bpy.types.Object, SharedControls]()
-        if before is None or key in self._apart:
-            return False
-        armature, index = before.armature, before.index
+    def _is_mended(
+        self, key: Key, armature: bpy.types.Object, index: int, shared: dict[bpy.types.Object, SharedControls]
+    ) -> bool:
+        """Read an edited chain, if it is live; return whether all others are as they were."""
+        before = self.chains.get(key)
         try:
             settings = armature.ik2d.chains[index]
-            fingerprint_now = _print_of(armature, index, settings, shared)
+            if not (settings.live and settings.enabled) or key_of(settings) != key:
+                return key not in self._fingerprints
+            now = _print_of(armature, index, settings, shared)
+            if now == self._fingerprints.get(key) and before is not None:
+                return True
+            if before is None and (key in self._fingerprints or armature not in self._as_read):
+                return False
+            _refuse(armature)
             chain = LiveChain(armature, settings, index, shared[armature].reaching)
         except (IK2DError, UnicodeDecodeError, LookupError, ReferenceError):
             return False
-        if chain.key != key or chain.ties != before.ties:
+        if before is not None and chain.ties != before.ties or self._apart:
             return False
-        self.chains[key], self._fingerprints[key] = chain, fingerprint_now
-        self.rounds = [[chain if each is before else each for each in ready] for ready in self.rounds]
-        self.updates.replace(before, chain)
-        return True
+        self.chains[key], self._fingerprints[key] = chain, now
+        if before is not None:
+            self.rounds = [[chain if each is before else each for each in ready] for ready in self.rounds]
+        else:
+            self._arrange(self.chains)
+        self.updates.take(chain, before)
+        self._in_scenes = _in_scenes(self.updates.known)
+        return not self._apart
 
     def _arrange(self, chains: dict[Key, LiveChain]) -> None:
         """Put the chains into rounds, each after the chains that it hangs on."""
@@ -236,11 +263,16 @@ def live_settings() -> Iterator[tuple[bpy.types.Object, int, bpy.types.PropertyG
                 yield armature, index, chain
 
 
+def _in_scenes(known: set[bpy.types.ID]) -> set[bpy.types.ID]:
+    """Return those of some data blocks that are objects of a scene."""
+    return {ob for scene in bpy.data.scenes for ob in scene.objects if ob in known}
+
+
 def _print_of(
     armature: bpy.types.Object,
     index: int,
     settings: bpy.types.PropertyGroup,
-    shared: dict[bpy.types.Object, SharedControls] | None = None,
+    shared: dict[bpy.types.Object, SharedControls],
 ) -> tuple[Any, ...]:
     """Return the fingerprint of a live chain, with the state of what else may move its bones.
 
@@ -249,7 +281,6 @@ def _print_of(
     bones = bones_of(armature.data, settings.tip, settings.bone_count)
     if armature.pose is None:
         return index, fingerprint(armature, settings), []
-    shared = {} if shared is None else shared
     if armature not in shared:
         shared[armature] = SharedControls.of(armature)
     return index, fingerprint(armature, settings), state_of_controls(armature, bones, shared[armature])

@@ -2,6 +2,7 @@
 """Which live chains an update of the depsgraph concerns: those that follow what moved, and no others."""
 
 from collections.abc import Callable, Collection, Iterable
+from itertools import zip_longest
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -46,21 +47,25 @@ class Updates:
         """Take all chains that are solved. waiting: what chains depend on that cannot be solved."""
         self._by_armature: dict[bpy.types.ID, list[LiveChain]] = {}
         self._by_node: dict[bpy.types.ID, list[LiveChain]] = {}
+        self._data: set[bpy.types.ID] = set()
         self._waiting = set(waiting)
         self._left: dict[bpy.types.ID, State] = {}
+        self.known = set(waiting)  # all that an update may name which concerns a chain
         for chain in chains:
-            self._by_armature.setdefault(chain.armature, []).append(chain)
-            for node, _ in chain.followed:
-                self._by_node.setdefault(node, []).append(chain)
-        self._data = {armature.data for armature in self._by_armature}
-        # All that an update may name which concerns a chain.
-        self.known = self._waiting | self._data | self._by_armature.keys() | self._by_node.keys()
-        self.known.update(node.data for node in self._by_node if node.type == 'ARMATURE')
+            self.take(chain)
 
-    def replace(self, before: LiveChain, chain: LiveChain) -> None:
-        """Take a chain that was read again, and depends on the same, in place of the one before."""
-        for chains in (*self._by_armature.values(), *self._by_node.values()):
-            chains[:] = [chain if each is before else each for each in chains]
+    def take(self, chain: LiveChain, before: LiveChain | None = None) -> None:
+        """Take a chain that is solved; before: the one that it replaces, which depends on the same."""
+        nodes = [node for node, _ in chain.followed]
+        its = [self._by_armature.setdefault(chain.armature, [])]
+        its += [self._by_node.setdefault(node, []) for node in nodes]
+        for chains in its:
+            if before is not None:
+                chains.remove(before)
+            chains.append(chain)
+        self._data.add(chain.armature.data)
+        self.known.update((chain.armature, chain.armature.data, *nodes))
+        self.known.update(node.data for node in nodes if node.type == 'ARMATURE')
 
     def concerned(
         self, depsgraph: bpy.types.Depsgraph, is_explained: Callable[[bpy.types.ID], bool]
@@ -86,8 +91,9 @@ class Updates:
             ):
                 moved.update(self._by_armature[block])
             if block in self._by_node:
-                moved.update(self._by_node[block])
-                changed.update(self._by_node[block])
+                if update.is_updated_transform or update.is_updated_geometry:
+                    moved.update(self._by_node[block])
+                changed.update(self._by_node[block])  # something else may move it from now on
         return moved, changed
 
     def note(self, chains: Iterable[LiveChain], depsgraph: bpy.types.Depsgraph) -> None:
@@ -136,14 +142,14 @@ class AsRead(NamedTuple):
 
     def agrees(self, other: "AsRead", but: Collection[int]) -> bool:
         """Return whether another reading has the same, but for the settings of chains at some indices."""
-        if self.bones != other.bones or len(self.chains) != len(other.chains):
+        if self.bones != other.bones or len(self.chains) < len(other.chains):
             return False
-        pairs = enumerate(zip(self.chains, other.chains, strict=True))
-        return all(one == another or index in but for index, (one, another) in pairs)
+        pairs = zip_longest(self.chains, other.chains)  # new ones come last
+        return all(one == another or index in but for index, (one, another) in enumerate(pairs))
 
 
 def _settings(chains: bpy.types.bpy_prop_collection) -> list[State]:
-    """Return the settings of each chain, of its joints and its foot."""
+    """Return the name and the settings of each chain, of its joints and its foot."""
     columns = [
         _column(chains, name, len(value) if isinstance(value, tuple) else 1)
         for name, value in settings_of(chains[0])
@@ -151,6 +157,7 @@ def _settings(chains: bpy.types.bpy_prop_collection) -> list[State]:
     rows = np.concatenate(columns, axis=1)
     return [
         (
+            chain.name,
             row.tobytes(),
             [(joint.name, *_of_joint(joint)) for joint in chain.joints],
             settings_of(chain.foot) if chain.foot.is_added else None,

@@ -17,15 +17,22 @@ from .plane import Hold
 
 
 def is_on_tip(armature: bpy.types.Object, chain: bpy.types.PropertyGroup, hold: Hold) -> bool:
-    """Return whether a chain's target is on its posed tip, so that the limb is to stay."""
-    place = shown_place(chain.target, chain.subtarget, bpy.context.evaluated_depsgraph_get())
+    """Return whether a chain's target is shown on its posed tip, so that the limb is to stay."""
+    depsgraph = bpy.context.view_layer.depsgraph or bpy.context.evaluated_depsgraph_get()
+    place = shown_place(chain.target, chain.subtarget, depsgraph)
     size = sum(map(abs, armature.matrix_world.to_scale())) / 3.0
     return bool((place - hold.place).length <= hold.within * size * _reach(armature, chain))
 
 
-def live_on_pose(armature: bpy.types.Object, chain: bpy.types.PropertyGroup, hold: Hold) -> str:
-    """Make a chain live; return why not, where its target is on its tip and it does not hold the pose."""
-    stays, names = is_on_tip(armature, chain, hold), bones_of(armature.data, chain.tip, chain.bone_count)
+def live_on_pose(
+    armature: bpy.types.Object, chain: bpy.types.PropertyGroup, hold: Hold, is_new: bool = False
+) -> str:
+    """Make a chain live; return why not, where its target is on its tip and it does not hold the pose.
+
+    is_new: whether the target was put there just now, and is not yet evaluated.
+    """
+    names = bones_of(armature.data, chain.tip, chain.bone_count)
+    stays = is_new or is_on_tip(armature, chain, hold)
     if stays and hold.reason:
         return hold.reason
     pose, shown = pose_of(armature, names), _shown(armature, names)

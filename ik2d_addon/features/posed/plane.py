@@ -7,6 +7,7 @@ and the swing starts from where the pose has that normal.
 """
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,7 +84,6 @@ class Hold:
     within: float = HELD  # how far off it still holds it: a part of the limb's length, or radians
 
 
-@live_paused()
 def hold_pose(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> Hold:
     """Set a chain's plane and bend side so that it holds its limb's pose, with the target on its tip.
 
@@ -91,6 +91,11 @@ def hold_pose(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> Hol
     plane of the pose. If none holds it, its plane stays. A pose that constraints or drivers make is theirs:
     it is left to them, as is a chain that cannot be read. It needs no target, and moves none.
     """
+    with live_paused() if chain.live else nullcontext():  # a pause has all live chains read again
+        return _held(armature, chain)
+
+
+def _held(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> Hold:
     scene = scene_of(armature)
     on_tip = armature.matrix_world @ armature.pose.bones[chain.tip].tail
     try:
@@ -98,7 +103,7 @@ def hold_pose(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> Hol
         refuse_driven(rig)
         if armature.data.pose_position == 'REST' or other_controls(rig, scene.frame_float, scene.frame_float):
             return Hold(on_tip)
-        posed = sample_now(scene, [rig]).chains[0]
+        posed = sample_now(scene, [rig], with_targets=rig.follows_rotation).chains[0]
     except IK2DError:  # what is wrong with the chain is told elsewhere
         return Hold(on_tip)
     posed = replace(posed, targets=_in_32_bits(posed.tips))

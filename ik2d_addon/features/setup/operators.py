@@ -117,7 +117,9 @@ class IK2D_OT_chain_add(ChainOperator, Operator):
             chain.target = self._new_target(context, armature, chain, hold.place)
             chain.owns_target = True
         problem = problem_of(armature, chain)
-        reason = live_on_pose(armature, chain, hold) if not problem and is_live_at_once() else ""
+        reason = ""
+        if not problem and is_live_at_once():
+            reason = live_on_pose(armature, chain, hold, is_new=not chosen)
         note_before(chain, Before(active, selected, pose, pose_of(armature, bones)))
         if problem:
             self.report(
@@ -151,7 +153,6 @@ class IK2D_OT_chain_add(ChainOperator, Operator):
         """
         target = add_target(armature, chain.tip, bone_count=chain.bone_count)
         target.location = place
-        context.view_layer.update()
         if target.visible_get():
             for ob in context.selected_objects:
                 if ob.mode != 'POSE':

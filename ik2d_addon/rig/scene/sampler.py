@@ -69,12 +69,15 @@ def is_by_curves(chains: Sequence[RigChain]) -> bool:
     return not (are_set_anew(chains) or _doubt([rig]) or is_hindered(*rig))
 
 
-def sample_now(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> Sampling:
-    """Sample chains of one armature in the current scene, unkeyed changes included; errors as below."""
+def sample_now(scene: bpy.types.Scene, chains: Sequence[RigChain], with_targets: bool = True) -> Sampling:
+    """Sample chains of one armature in the current scene, unkeyed changes included; errors as below.
+
+    with_targets: False leaves the places of targets out, which are the armature's then: no object is added.
+    """
     targets, forced = _targets(chains), _forced(scene, chains)
-    layer = view_layer_of(scene)
-    with probes_on(scene, [*targets, *forced], chains) as probes:
-        read = [(chains, probes[: len(targets)])]
+    layer, probed = view_layer_of(scene), targets if with_targets else []
+    with probes_on(scene, [*probed, *forced], chains) as probes:
+        read = [(chains, probes[: len(probed)] or [chains[0].armature] * len(targets))]
         (record,) = drained(record_stepping(scene, read, [scene.frame_float], lambda _: layer.update()))
         records = [(_Rig(chains, targets), record)]
     return _sampling(chains, records, np.zeros(1, np.intp), [scene.frame_float], "", checked=True)

@@ -43,9 +43,11 @@ def _keep_name_unique(chain, _context):
 def _live_changed(chain, context):
     _keep_name_unique(chain, context)  # two that were never named have one default name
     RIGS.failures.pop(key_of(chain), None)
-    RIGS.mark()
     if chain.live:
+        RIGS.mark_edited(chain)
         chain.property_unset("was_live")
+    else:
+        RIGS.mark()
 
 
 def _enabled_changed(_chain, _context):
@@ -57,7 +59,7 @@ def _bones_changed(chain, _context):
         chain.sides_from_rest = True
     sync_joints(chain)
     keep_found_plane(chain)
-    RIGS.mark()
+    RIGS.mark_bones(chain)
 
 
 def _is_of_library(chain) -> bool:
@@ -67,7 +69,7 @@ def _is_of_library(chain) -> bool:
 
 def _target_changed(chain, _context):
     """Store the target's bone, to find it again when it is renamed, and its rotation."""
-    RIGS.mark()
+    RIGS.mark_edited(chain)
     chain.property_unset("subtarget_place")
     chain.owns_target = False
     if chain.subtarget and chain.target is not None and chain.target.type == 'ARMATURE':

@@ -43,7 +43,8 @@ def add_chain(
     chain = settings.chains.add()
     chain.name = tip  # or the next free name
     chain.bone_count, chain.tip = bone_count, tip  # in this order the joints are made once
-    chain.target, chain.subtarget = target, subtarget
+    if target is not None:  # even None would have Blender look through what depends on what
+        chain.target, chain.subtarget = target, subtarget
     settings.active_index = len(settings.chains) - 1
     follow_list(armature)
     with suppress(IK2DError):  # bones of no size: the panel says so
