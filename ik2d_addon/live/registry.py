@@ -14,7 +14,6 @@ from ..bake.reporting.causes import FK
 from ..bake.reporting.swing_notes import WHERE
 from ..core import IK2DError
 from ..core.words import noted, say
-from ..rig.chain.chain import RigChain
 from ..rig.chain.checks.bones import pose_bones_of
 from ..rig.chain.fingerprint import fingerprint
 from ..rig.chain.order import in_rounds, refuse_shared

@@ -35,9 +35,7 @@ _OF_POSED = (
     ("lock_location", 3),
     ("lock_scale", 3),
 )
-_of_joint = attrgetter(
-    "use_limit", "limit_min", "limit_max", "weight", "use_slide", "slide_min", "slide_max"
-)
+_of_joint = attrgetter("use_limit", "limit_min", "limit_max", "weight", "use_slide", "slide_min", "slide_max")
 
 
 class Updates:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A bone at rest: its matrix and axes in its armature's space, as arrays."""
 
+from collections.abc import Sequence
+
 import bpy
 import numpy as np
 
@@ -16,6 +18,11 @@ def rest_bone(ob: bpy.types.Object | None, name: str) -> bpy.types.Bone | None:
 def rest_matrix(bone: bpy.types.Bone) -> Floats:
     """Return a bone's rest matrix (4, 4): the numbers of its `matrix_local`, 32 bits each, as 64 bits."""
     return np.array(bone.matrix_local, np.float64)
+
+
+def rest_matrices(bones: Sequence[bpy.types.PoseBone]) -> Floats:
+    """Return the rest matrices (n, 4, 4) of pose bones."""
+    return np.array([bone.bone.matrix_local for bone in bones], np.float64)
 
 
 def rest_axes(bone: bpy.types.Bone) -> Floats:

@@ -286,9 +286,11 @@ def _bent_angles(plane: Plane, joints: Floats) -> list[float] | None:
     """Return the angles (n,) of bones in a plane, each from the one before; None for straight ones."""
     if len(joints) < 3 or plane_of_bend(joints) is None:
         return None
-    x, y = np.diff(plane.project(joints), axis=0).T
-    angles: list[float] = np.diff(np.arctan2(y, x), prepend=0.0).tolist()
-    return None if is_on_a_line(angles) else angles
+    along = joints[1:] - joints[:-1]
+    angles = np.arctan2(along @ plane.y, along @ plane.x)
+    angles[1:] -= angles[:-1].copy()
+    bent: list[float] = angles.tolist()
+    return None if is_on_a_line(bent) else bent
 
 
 def solver_side(settings: bpy.types.PropertyGroup, solver: str, plane: Plane, joints: Floats) -> float:

@@ -21,6 +21,8 @@ from .native_state import controls_of
 ALONG = 1
 # Values of Inherit Scale: a bone takes none of its parent's scale, or the same along itself.
 _TAKES_NONE, _TAKES_ALIGNED = ('NONE', 'NONE_LEGACY'), 'ALIGNED'
+# The limits of chains that do not stretch, by whether their last bones alone would.
+_OFF = {last_only: Stretch(last_only=last_only) for last_only in (False, True)}
 # Keys whose values differ by less than this part hold still.
 _STILL = 1e-6
 
@@ -142,6 +144,8 @@ def _limits(settings: bpy.types.PropertyGroup) -> Stretch:
     stretch, compress = settings.stretch, settings.compress
     if stand is not None:
         stretch, compress = float(stand.get("stretch", 1.0)), float(stand.get("compress", 1.0))
+    if stretch == compress == 1.0:
+        return _OFF[settings.stretch_bones == 'LAST']
     compress = max(compress, 1.0 / MOST)  # its least is a little less in 32 bits
     return Stretch(min(max(stretch, 1.0), MOST), compress, settings.stretch_bones == 'LAST')
 

@@ -217,7 +217,12 @@ def test_a_setting_that_is_changed_has_its_chain_read_and_followed_alone(edit, f
     edit(armature.ik2d.chains[1])
     update()
     prints, original = [], registry.fingerprint
-    monkeypatch.setattr(registry, "fingerprint", lambda *given: (prints.append(given[1].name), original(*given))[1])
+
+    def noted(rig, chain):
+        prints.append(chain.name)
+        return original(rig, chain)
+
+    monkeypatch.setattr(registry, "fingerprint", noted)
     followed.clear()
     edit(armature.ik2d.chains[1])
     for _ in range(3):

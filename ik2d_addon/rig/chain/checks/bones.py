@@ -6,7 +6,7 @@ import numpy as np
 
 from ....core.inputs import Floats
 from ....core.words import refusal, say
-from ...rest import rest_matrix, rest_tail
+from ...rest import rest_matrices, rest_tail
 
 # A bone whose head is this near to its parent's tail, as a part of its length, goes on from there.
 _JOINED = 1e-3
@@ -82,8 +82,7 @@ def rest_joints(bones: list[bpy.types.PoseBone]) -> Floats:
     Joint to joint, so that a child off its parent's tail counts where it is. By the rest matrices, as in
     the pose: `head_local` and `tail_local` are up to 1e-5 off these.
     """
-    heads = [rest_matrix(bone.bone)[:3, 3] for bone in bones]
-    return np.array([*heads, rest_tail(bones[-1].bone)])
+    return np.concatenate((rest_matrices(bones)[:, :3, 3], rest_tail(bones[-1].bone)[None]))
 
 
 def is_joined(bone: bpy.types.Bone) -> bool:

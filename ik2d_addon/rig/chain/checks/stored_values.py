@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stored settings that no one can have chosen: of damaged files, scripts, or another version of IK 2D."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import cache
 from math import inf, isfinite
-from typing import Any
+from operator import attrgetter
+from sys import float_info
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....core import IK2DError
 from ....core.inputs import LARGEST_ANGLE
 from ....core.swing import SWING
 from ....core.words import noted, refusal, say
-from ...rest import rest_matrix
-from ..fingerprint import settings_of
+from ...rest import rest_matrices
+from ..fingerprint import CONTACTS
 from ..renames import Settings
 
 _NO_ROTATION = 0.1  # how far a rest matrix may be from one; Blender's rounding leaves 1e-4
 # Settings of a joint, each with the switch without which it does not count; "" for none.
-_OF_JOINT = (
-    ("use_limit", ""),
-    ("limit_min", "use_limit"),
-    ("limit_max", "use_limit"),
-    ("weight", ""),
-    ("use_slide", ""),
-    ("slide_min", "use_slide"),
-    ("slide_max", "use_slide"),
-)
+_OF_JOINT = {
+    "limit_min": "use_limit",
+    "limit_max": "use_limit",
+    "weight": "",
+    "slide_min": "use_slide",
+    "slide_max": "use_slide",
+}
 
 
 def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
@@ -34,30 +34,25 @@ def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
 
     Blender refuses such values when they are set, but reads any from a file.
     """
-    owner = say("Chain '{chain}'", chain=chain.name)
-    kind: Any = chain.__class__
-    for name, value in settings_of(chain):
-        if not isinstance(value, tuple):
-            _refuse(_rule_of(kind, name), value, owner)
-    if chain.foot.is_added:
-        of_foot: Any = type(chain.foot)
-        for name, value in settings_of(chain.foot):
-            if not isinstance(value, tuple):
-                _refuse(_rule_of(of_foot, name), value, say("{owner}, its foot", owner=owner))
-    _refuse_normals(chain, owner)
+    for rule, value in _broken(chain):
+        raise _refusal(_owner(chain), rule, value)
+    for rule, value in _broken(chain.foot) if chain.foot.is_added else ():
+        raise _refusal(say("{owner}, its foot", owner=_owner(chain)), rule, value)
+    _refuse_normals(chain)
+    joints = chain.joints
     for bone in bones:
-        joint = chain.joints.get(bone)
-        of_joint: Any = type(joint)
-        for name, switch in _OF_JOINT if joint is not None else ():
+        joint = joints.get(bone)
+        for rule, value in _broken(joint) if joint is not None else ():
+            switch = _OF_JOINT[rule.name]
             if not switch or getattr(joint, switch):
-                _refuse(
-                    _rule_of(of_joint, name),
-                    getattr(joint, name),
-                    say("{owner}, bone '{bone}'", owner=owner, bone=bone),
-                )
+                raise _refusal(say("{owner}, bone '{bone}'", owner=_owner(chain), bone=bone), rule, value)
 
 
-def _refuse_normals(chain: Settings, owner: str) -> None:
+def _owner(chain: Settings) -> str:
+    return say("Chain '{chain}'", chain=chain.name)
+
+
+def _refuse_normals(chain: Settings) -> None:
     """Raise IK2DError for a direction of the chain's plane that is not finite."""
     directions = {"plane_normal": noted("Normal"), "swing_normal": noted("Swing Normal")}
     counts = {'CUSTOM': ("plane_normal",), SWING: ("swing_normal", "plane_normal")}
@@ -68,7 +63,7 @@ def _refuse_normals(chain: Settings, owner: str) -> None:
         if not all(map(isfinite, direction)):
             raise refusal(
                 "{owner}: its setting {setting} holds no finite numbers; set it again",
-                owner=owner,
+                owner=_owner(chain),
                 setting=directions[name],
             )
 
@@ -77,7 +72,7 @@ def refuse_broken_rest(name: str, bones: Sequence[Any]) -> None:
     """Raise IK2DError for a bone whose rest matrix is not a finite rotation: only in a damaged file."""
     above = bones[0].parent
     looked_at = [*bones, above] if above else bones
-    rests = np.array([rest_matrix(bone.bone) for bone in looked_at])
+    rests = rest_matrices(looked_at)
     good = np.isfinite(rests).all(axis=(1, 2))
     turns = rests[good, :3, :3]
     good[good] = np.abs(turns @ turns.swapaxes(1, 2) - np.eye(3)).max(axis=(1, 2)) <= _NO_ROTATION
@@ -91,46 +86,65 @@ def refuse_broken_rest(name: str, bones: Sequence[Any]) -> None:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Rule:
+class _Rule(NamedTuple):
     """The valid values of a property, kept since asking Blender each time is slow."""
 
+    name: str
     label: str
-    kind: str  # of bpy.types.Property.type
-    choices: frozenset[str] = frozenset()
-    bounds: tuple[float, float] = (-inf, inf)
-    is_angle: bool = False
+    choices: frozenset[str]  # of an enumeration
+    bounds: tuple[float, float]  # of a number
+    is_angle: bool
+    # For a quick look: a number within these is finite too, and an angle if it has to be.
+    least: float
+    most: float
 
 
 @cache
-def _rule_of(group: Any, name: str) -> _Rule:
-    """Return the rule of a property of a class of settings."""
-    rule = group.bl_rna.properties[name]
-    if rule.type == 'ENUM':
-        return _Rule(rule.name, rule.type, frozenset(rule.enum_items.keys()))
-    if rule.type not in ('INT', 'FLOAT'):
-        return _Rule(rule.name, rule.type)
-    bounds = rule.hard_min, rule.hard_max
-    return _Rule(rule.name, rule.type, bounds=bounds, is_angle=rule.subtype == 'ANGLE')
+def _rules(group: Any) -> tuple[Callable[[Any], tuple[Any, ...]], list[_Rule]]:
+    """Return a function that reads the settings with a rule of a class of groups, and their rules."""
+    rules = [
+        _rule_of(prop)
+        for prop in group.bl_rna.properties
+        if prop.type in ('ENUM', 'INT', 'FLOAT')
+        if not (prop.is_hidden or getattr(prop, "is_array", False) or prop.identifier in CONTACTS)
+    ]
+    return attrgetter(*[rule.name for rule in rules]), rules
 
 
-def _refuse(rule: _Rule, value: Any, owner: str) -> None:
-    """Raise IK2DError for a property's value that breaks its rule."""
-    if problem := _problem(rule, value):
-        raise refusal(
-            "{owner}: its setting {label} {problem}; set it again",
-            owner=owner,
-            label=rule.label,
-            problem=problem,
-        )
+def _rule_of(prop: Any) -> _Rule:
+    if prop.type == 'ENUM':
+        choices = frozenset(prop.enum_items.keys())
+        return _Rule(prop.identifier, prop.name, choices, (-inf, inf), False, -inf, inf)
+    is_angle, bounds = prop.subtype == 'ANGLE', (prop.hard_min, prop.hard_max)
+    largest = LARGEST_ANGLE if is_angle else float_info.max
+    quick = max(-largest, bounds[0]), min(largest, bounds[1])
+    return _Rule(prop.identifier, prop.name, frozenset(), bounds, is_angle, *quick)
+
+
+def _broken(group: Settings) -> list[tuple[_Rule, Any]]:
+    """Return the rules that a group's settings break, each with the value that does."""
+    kind: Any = group.__class__
+    read, rules = _rules(kind)
+    return [
+        (rule, value)
+        for rule, value in zip(rules, read(group), strict=True)
+        if not (value in rule.choices if rule.choices else rule.least <= value <= rule.most)
+    ]
+
+
+def _refusal(owner: str, rule: _Rule, value: Any) -> IK2DError:
+    return refusal(
+        "{owner}: its setting {label} {problem}; set it again",
+        owner=owner,
+        label=rule.label,
+        problem=_problem(rule, value),
+    )
 
 
 def _problem(rule: _Rule, value: Any) -> str:
-    """Return the fault of a property's value in words; "" for none."""
-    if rule.kind == 'ENUM':
-        return "" if value in rule.choices else say("has an unknown value")
-    if rule.kind not in ('INT', 'FLOAT'):
-        return ""
+    """Return the fault of a property's value in words."""
+    if rule.choices:
+        return say("has an unknown value")
     if rule.is_angle and not abs(value) <= LARGEST_ANGLE:
         return say("holds {value:g} radians, which is not an angle", value=value)
     least, most = rule.bounds
@@ -138,4 +152,4 @@ def _problem(rule: _Rule, value: Any) -> str:
         return say(
             "holds {value:g}, which is not within {least:g} to {most:g}", value=value, least=least, most=most
         )
-    return "" if isfinite(value) else say("holds {value:g}, which is not a number", value=value)
+    return say("holds {value:g}, which is not a number", value=value)
