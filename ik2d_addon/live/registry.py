@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from math import dist, inf
-from typing import Any
+from typing import Any, TypeAlias
 
 import bpy
 import numpy as np
@@ -32,6 +32,8 @@ from .updates import AsRead, Updates
 _HIDDEN = noted("the armature is hidden, and Blender may not move it")
 # A chain: the session UID of its armature, and its name.
 Key = tuple[int, str]
+# The controls that the chains of an armature share, by armature.
+Shared: TypeAlias = dict[bpy.types.Object, SharedControls]
 
 
 class Rigs:
@@ -106,15 +108,16 @@ class Rigs:
     def _is_explained(self, data: bpy.types.ID) -> bool:
         """Return whether edited settings explain that armature data is updated: its bones are as read."""
         edited = self._edited.values()
-        its = {armature: AsRead.of(armature) for armature in self._as_read if armature.data == data}
-        if its.keys().isdisjoint(armature for armature, _ in edited):
-            return False
-        for armature, now in its.items():
-            but = {index for owner, index in edited if owner == armature}
-            if not now.agrees(self._as_read[armature], but):
-                return False
-        self._as_read |= its
-        return True
+        with suppress(ReferenceError, AttributeError):  # an armature is gone
+            its = {rig: AsRead.of(rig) for rig in self._as_read if edited and rig.data == data}
+            agree = [
+                now.agrees(self._as_read[rig], {index for owner, index in edited if owner == rig})
+                for rig, now in its.items()
+            ]
+            if all(agree) and not its.keys().isdisjoint(rig for rig, _ in edited):
+                self._as_read |= its
+                return True
+        return False
 
     def mark_collections(self, depsgraph: bpy.types.Depsgraph | None = None) -> None:
         """Check them after objects came or went, or collections were enabled or disabled.
@@ -143,7 +146,7 @@ class Rigs:
     def settle(self) -> bool:
         """Read the chains that are new or have changed; return whether any chain is live."""
         stale, edited, self._stale, self._edited = self._stale, self._edited, set(), {}
-        shared: dict[bpy.types.Object, SharedControls] = {}
+        shared: Shared = {}
         if self._current and not any(self._has_changed(key, shared) for key in stale):
             if all(self._is_mended(key, *place, shared) for key, place in edited.items()):
                 return bool(self.rounds)
@@ -191,7 +194,7 @@ class Rigs:
         self._in_scenes = _in_scenes(self.updates.known)
         return bool(self.rounds)
 
-    def _has_changed(self, key: Key, shared: dict[bpy.types.Object, SharedControls]) -> bool:
+    def _has_changed(self, key: Key, shared: Shared) -> bool:
         """Return whether a chain is another than it was read. shared: as in `_print_of`."""
         chain = self.chains.get(key)
         try:
@@ -202,9 +205,7 @@ class Rigs:
         except (ReferenceError, LookupError, AttributeError, UnicodeDecodeError):  # something is gone
             return True
 
-    def _is_mended(
-        self, key: Key, armature: bpy.types.Object, index: int, shared: dict[bpy.types.Object, SharedControls]
-    ) -> bool:
+    def _is_mended(self, key: Key, armature: bpy.types.Object, index: int, shared: Shared) -> bool:
         """Read an edited chain, if it is live; return whether all others are as they were."""
         before = self.chains.get(key)
         try:
@@ -268,14 +269,11 @@ def _in_scenes(known: set[bpy.types.ID]) -> set[bpy.types.ID]:
 
 
 def _print_of(
-    armature: bpy.types.Object,
-    index: int,
-    settings: bpy.types.PropertyGroup,
-    shared: dict[bpy.types.Object, SharedControls],
+    armature: bpy.types.Object, index: int, settings: bpy.types.PropertyGroup, shared: Shared
 ) -> tuple[Any, ...]:
     """Return the fingerprint of a live chain, with the state of what else may move its bones.
 
-    shared: the controls that an armature's chains share, by armature; those missing are read into it.
+    shared: those missing are read into it.
     """
     bones = bones_of(armature.data, settings.tip, settings.bone_count)
     if armature.pose is None:

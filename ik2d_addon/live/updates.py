@@ -84,12 +84,12 @@ class Updates:
                 return None
             if _is_selected_alone(block, update, updated):
                 continue
-            if block in self._by_armature and not (
-                update.is_updated_transform and self._is_as_left(block, depsgraph)
-            ):
+            moves = update.is_updated_transform or update.is_updated_geometry
+            may_be_ours = update.is_updated_transform or not moves
+            if block in self._by_armature and not (may_be_ours and self._is_as_left(block, depsgraph)):
                 moved.update(self._by_armature[block])
             if block in self._by_node:
-                if update.is_updated_transform or update.is_updated_geometry:
+                if moves:
                     moved.update(self._by_node[block])
                 changed.update(self._by_node[block])  # something else may move it from now on
         return moved, changed

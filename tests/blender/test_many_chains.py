@@ -50,9 +50,21 @@ def _undo(_armature):
     bpy.ops.ed.undo()
 
 
+def _add_a_chain(armature):
+    assert bpy.ops.ik2d.chain_add() == {'FINISHED'}
+    assert armature.ik2d.chains[-1].live
+
+
 def prepared(count, live, tmp_path):
-    """Save and open a file with so many chains of two bones; return the armature."""
-    armature = scenes.chains(count, 2, 20, 10)
+    """Save and open a file with so many chains of two bones; return the armature.
+
+    It has two bones more, which are selected.
+    """
+    armature = scenes.chains(count + 1, 2, 20, 10)
+    armature.ik2d.chains.remove(count)
+    armature.data.bones.active = armature.data.bones[f"{count}.1"]
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='POSE')
     for chain in armature.ik2d.chains:
         chain.live = live
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / f"{count}.blend"))
@@ -79,3 +91,23 @@ def test_eight_times_as_many_chains_cost_at_most_eight_times_as_much(task, live,
         armature = prepared(count, live, tmp_path)
         calls.append(calls_of(lambda armature=armature: task(armature)))
     assert calls[1] <= 1.05 * MANY / FEW * calls[0]
+
+
+@pytest.mark.parametrize(
+    ("task", "live", "most"),
+    [
+        (_change_a_setting, False, 14),
+        (_change_a_setting, True, 26),
+        (_add_a_chain, False, 75),
+        (_add_a_chain, True, 400),
+    ],
+)
+def test_an_edit_of_one_chain_costs_few_calls_for_each_of_the_others(task, live, most, tmp_path):
+    calls = []
+    for count in (FEW, MANY):
+        armature = prepared(count, live, tmp_path)
+        for softness in (0.3, 0.1):  # after a frame, all are followed once
+            armature.ik2d.chains[0].softness = softness
+            bpy.context.view_layer.update()
+        calls.append(calls_of(lambda armature=armature: task(armature)))
+    assert calls[1] - calls[0] <= most * (MANY - FEW)

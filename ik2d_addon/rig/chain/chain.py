@@ -263,7 +263,8 @@ def values_of(settings: bpy.types.PropertyGroup, side: float, *, with_foot: bool
 
 
 def _normals(plane: Plane, bones: Sequence[bpy.types.PoseBone]) -> list[Floats]:
-    return list(normals_in(plane, rest_matrices(bones)))
+    # One by one: numpy rounds the product of several matrices otherwise.
+    return [normals_in(plane, rest) for rest in rest_matrices(bones)]
 
 
 def held_note(rig: RigChain) -> Iterator[str]:

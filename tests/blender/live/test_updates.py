@@ -4,29 +4,13 @@
 import bpy
 import numpy as np
 import pytest
+from live_arms import arms
 from rigs import add_armature, add_target
 from test_live import SAME, add_chain, arm_with_target, joints, missed, update
 from test_live_kept import followed, go, play  # noqa: F401 (a fixture)
 
 from ik2d_addon.live import registry
 from ik2d_addon.live.registry import RIGS
-
-
-def arms(count: int = 3) -> tuple[bpy.types.Object, list[bpy.types.Object]]:
-    """Add an armature of bent arms of two bones each side by side, all live, and their targets."""
-    bones = {}
-    for k in range(count):
-        x = 3.0 * k
-        bones[f"a{k}"] = ((x, 0.0, 0.0), (x + 0.3, 0.0, 1.0), "", 0.0)
-        bones[f"b{k}"] = ((x + 0.3, 0.0, 1.0), (x, 0.0, 2.0), f"a{k}", 0.0)
-    armature, targets = add_armature(bones), []
-    for k in range(count):
-        targets.append(add_target({}, f"Target {k}"))
-        targets[-1].location = (3.0 * k + 0.5, 0.0, 1.4)
-        add_chain(armature, f"b{k}", targets[-1], 2, live=True)
-    for _ in range(3):
-        update()
-    return armature, targets
 
 
 def select(armature: bpy.types.Object, name: str) -> None:
@@ -190,140 +174,3 @@ def test_a_target_under_another_parent_is_read_again():
     update()
     go(2)
     assert all(missed(armature, chain) < SAME for chain in armature.ik2d.chains)
-
-
-def soften(chain: bpy.types.PropertyGroup) -> None:
-    chain.softness = 0.1 if chain.softness < 0.05 else 0.0
-
-
-def limit(chain: bpy.types.PropertyGroup) -> None:
-    chain.joints[1].use_limit = not chain.joints[1].use_limit
-
-
-def turn_over(chain: bpy.types.PropertyGroup) -> None:
-    chain.bend = 'NEGATIVE' if chain.bend == 'POSITIVE' else 'POSITIVE'
-
-
-def bend_across(chain: bpy.types.PropertyGroup) -> None:
-    chain.plane = 'Y' if chain.plane != 'Y' else 'AUTO'
-
-
-@pytest.mark.parametrize("edit", [soften, limit, turn_over, bend_across])
-def test_a_setting_that_is_changed_has_its_chain_read_and_followed_alone(edit, followed, monkeypatch):  # noqa: F811
-    armature, _ = arms()
-    armature.pose.bones["a2"].lock_rotation[1] = True  # what a lock holds is looked at too
-    for _ in range(4):
-        update()
-    edit(armature.ik2d.chains[1])
-    update()
-    prints, original = [], registry.fingerprint
-
-    def noted(rig, chain):
-        prints.append(chain.name)
-        return original(rig, chain)
-
-    monkeypatch.setattr(registry, "fingerprint", noted)
-    followed.clear()
-    edit(armature.ik2d.chains[1])
-    for _ in range(3):
-        update()
-    assert set(followed) == {"b1"} == set(prints)
-    assert RIGS.chains[registry.key_of(armature.ik2d.chains[1])].rig.settings.bend == 1.0
-
-
-def lock(armature: bpy.types.Object) -> None:
-    armature.pose.bones["b0"].lock_rotation = (True,) * 3
-
-
-def turn_what_is_locked(armature: bpy.types.Object) -> None:
-    armature.pose.bones["b0"].rotation_quaternion = (0.9, 0.0, 0.5, 0.0)
-
-
-def constrain(armature: bpy.types.Object) -> None:
-    armature.pose.bones["b0"].constraints.new('LIMIT_ROTATION').name = "Limit"
-
-
-def mute(armature: bpy.types.Object) -> None:
-    armature.pose.bones["b0"].constraints[0].mute = True
-
-
-def inherit(armature: bpy.types.Object) -> None:
-    armature.data.bones["b0"].use_inherit_rotation = False
-
-
-def reroot(armature: bpy.types.Object) -> None:
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode='EDIT')
-    armature.data.edit_bones["b0"].tail.x += 0.2
-    bpy.ops.object.mode_set(mode='OBJECT')
-
-
-def disable(armature: bpy.types.Object) -> None:
-    armature.ik2d.chains[0].enabled = False
-
-
-def shorten(armature: bpy.types.Object) -> None:
-    armature.ik2d.chains[0].bone_count = 1
-
-
-@pytest.mark.parametrize(
-    ("prepare", "edit"),
-    [
-        (None, lock),
-        (lock, turn_what_is_locked),
-        (None, constrain),
-        (constrain, mute),
-        (None, inherit),
-        (None, reroot),
-        (None, disable),
-        (None, shorten),
-    ],
-)
-def test_an_edit_of_another_chain_together_with_a_setting_counts_too(prepare, edit):
-    armature, _ = arms()
-    if prepare is not None:
-        prepare(armature)
-    for _ in range(3):
-        update()
-    key = registry.key_of(armature.ik2d.chains[0])
-    before = RIGS.chains.get(key)
-    soften(armature.ik2d.chains[1])
-    edit(armature)
-    update()
-    assert RIGS.chains.get(key) is not before or before is None and not RIGS.problems.get(key)
-
-
-def test_a_setting_with_an_error_is_told_and_one_that_mends_it_is_followed():
-    armature, _ = arms()
-    chain = armature.ik2d.chains[1]
-    chain.solver = 'ARC'
-    chain.joints[1].use_limit = True
-    update()
-    assert "Circle" in chain.live_status
-    chain.joints[1].use_limit = False
-    for _ in range(2):
-        update()
-    assert missed(armature, chain) < SAME and chain.live_reached
-
-
-def test_a_setting_that_is_changed_and_a_target_under_another_parent_put_chains_in_order():
-    armature, targets = arms()
-    soften(armature.ik2d.chains[2])
-    targets[2].parent, targets[2].parent_type, targets[2].parent_bone = armature, 'BONE', "b0"
-    update()
-    assert [len(ready) for ready in RIGS.rounds] == [2, 1]
-
-
-@pytest.mark.parametrize("name", ["softness", "bend", "plane", "tip_angle_offset"])
-def test_a_setting_that_is_reset_in_silence_together_with_another_chains_counts(name, followed):  # noqa: F811
-    armature, _ = arms()
-    chain = armature.ik2d.chains[0]
-    setattr(chain, name, {"softness": 0.2, "bend": 'NEGATIVE', "plane": 'Y', "tip_angle_offset": 0.5}[name])
-    for _ in range(3):
-        update()
-    soften(armature.ik2d.chains[1])
-    chain.property_unset(name)  # which calls nothing
-    assert not RIGS.is_marked
-    followed.clear()
-    update()
-    assert "b0" in followed
