@@ -13,7 +13,6 @@ from ...core import IK2DError, Plane
 from ...core.inputs import Floats
 from ...core.swing import POLE, Swing
 from ...core.words import listed, noted, number_of, refusal, say
-from ..rest import rest_matrices
 from .checks.bones import chain_bones, rest_joints
 from .checks.stored_values import refuse_broken_rest, refuse_damaged
 from .checks.targets import GROUND_ROLE, POLE_ROLE, TARGET_ROLE, check_pole, check_target
@@ -25,7 +24,6 @@ from .joints import (
     TipAngle,
     axes_left,
     normal_in_bone,
-    normals_in,
     read_joints,
     read_tip_angle,
     slant_of_locks,
@@ -263,8 +261,7 @@ def values_of(settings: bpy.types.PropertyGroup, side: float, *, with_foot: bool
 
 
 def _normals(plane: Plane, bones: Sequence[bpy.types.PoseBone]) -> list[Floats]:
-    # One by one: numpy rounds the product of several matrices otherwise.
-    return [normals_in(plane, rest) for rest in rest_matrices(bones)]
+    return [normal_in_bone(plane, bone) for bone in bones]
 
 
 def held_note(rig: RigChain) -> Iterator[str]:
