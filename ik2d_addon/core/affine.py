@@ -172,12 +172,14 @@ class Frames:
         some = object.__new__(type(self))  # without checks: these have been made
         taken, is_slice = some.__dict__, isinstance(rows, slice)
         for name, values in self.__dict__.items():
-            if isinstance(values, np.ndarray):
-                taken[name] = values[rows] if is_slice else picked(values, rows)
-            elif isinstance(values, list):
-                taken[name] = [picked(each, rows) for each in values]
-            else:
-                taken[name] = values.at(rows) if isinstance(values, Frames) else values
+            kind = values.__class__
+            if kind is np.ndarray:
+                values = values[rows] if is_slice else picked(values, rows)
+            elif kind is list:
+                values = [picked(each, rows) for each in values]
+            elif isinstance(values, Frames):
+                values = values.at(rows)
+            taken[name] = values
         return some
 
     @classmethod

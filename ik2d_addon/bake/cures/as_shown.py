@@ -10,7 +10,6 @@ from mathutils import Matrix
 
 from ...core.solution import drained
 from ...rig.chain.chain import RigChain
-from ...rig.scene.bone_constraints import is_carried
 from ...rig.scene.feet.deforming import Surfaces
 from ...rig.scene.probes import view_layer_of
 from ...rig.scene.record import Record, Target, record_by_curves, samples_of
@@ -54,11 +53,7 @@ def samples_as_shown(
         surfaces.read(0, view_layer_of(scene).depsgraph, record.settings)
         still = [np.full(len(times), sampled[0], object) for sampled in surfaces.found]
         record = Record(**{**record.__dict__, "surfaces": still})
-    numbers = {target: k for k, target in enumerate(targets)}
-    sampled = []
-    for chain, settings, surfaces_of in zip(chains, record.settings, record.surfaces, strict=True):
-        carried = is_carried(chain, times[0], times[-1])
-        sampled.append(samples_of(chain, record, numbers, settings, carried, surfaces_of))
+    sampled = samples_of(chains, record, targets, times)
     good = np.logical_and.reduce(
         [solvable(chain, samples) for chain, samples in zip(chains, sampled, strict=True)]
     )

@@ -9,12 +9,13 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.affine import Frames, is_constant, norms, thinned, unrepeated
+from ...core.affine import Frames, norms, repeated, thinned, unrepeated
 from ...core.inputs import Floats
 from ...core.words import say
 from ..animation import versions
 from ..animation.times import evaluated_times
 from ..chain.chain import RigChain
+from .bone_constraints import is_carried
 from .by_curves import hindrance, placed
 from .carried import carried_by
 from .feet.deforming import grounds_of, may_deform
@@ -102,8 +103,8 @@ def has_turning_targets(chains: Sequence[RigChain]) -> bool:
 
 
 def settings_of(chains: Sequence[RigChain], frames: int) -> list[Floats]:
-    """Return the settings (frames, 3 or 7) of each chain that nothing animates."""
-    return [np.tile(np.array(chain.values, np.float64), (frames, 1)) for chain in chains]
+    """Return the settings (frames, 3 or 7) of each chain that nothing animates, read-only."""
+    return [repeated(np.array(chain.values, np.float64), frames) for chain in chains]
 
 
 def settings_animated(armature: bpy.types.Object) -> bool:
@@ -124,59 +125,80 @@ def needed_bones(chains: Sequence[RigChain]) -> list[str]:
 
 
 def samples_of(
-    chain: RigChain,
-    record: Record,
-    numbers: Mapping[Target, int],
-    settings: Floats,
-    is_carried: bool = False,
-    surfaces: NDArray[np.object_] | None = None,
-) -> ChainSamples:
-    """Return the samples of one chain in a record.
+    chains: Sequence[RigChain], record: Record, targets: Sequence[Target], times: Sequence[float]
+) -> list[ChainSamples]:
+    """Return the samples of chains in a record. targets: its own. times: those that have to be right."""
+    numbers, frames = {target: number for number, target in enumerate(targets)}, len(record.world)
+    span = min(times, default=0.0), max(times, default=0.0)
+    poses, bases = (_Matrices(values, record.bones) for values in (record.poses, record.bases))
+    # The numbers of each target, and of each tip, side by side.
+    places, aims = (np.ascontiguousarray(each.swapaxes(0, 1)) for each in (record.places, record.aims))
+    world, tips, samples = thinned(record.world), _tips(chains, record), []
+    for number, chain in enumerate(chains):
+        followed = {role: numbers[node] for role, node in chain.roles.items()}
+        target, pole = followed["target"], followed.get("pole")
+        root = chain.armature.pose.bones[chain.bones[0]]
+        parent = poses.wide([root.parent.name])[:, 0] if root.parent else None
+        its_tips, carried = tips[number], None
+        if is_carried(chain, *span):
+            carried = carried_by(root, poses.of([root.name])[:, 0], bases.of([root.name])[:, 0], parent)
+        its_samples = ChainSamples(
+            targets=places[target],
+            world=world,
+            parent=parent,
+            bases=bases.wide(chain.bones),
+            tips=its_tips if len(its_tips) == frames else repeated(its_tips[0], frames),
+            settings=thinned(record.settings[number]),
+            aims=aims[target] if chain.follows_rotation else None,
+            hands=None
+            if chain.hands is None
+            else poses.of(chain.hands.bones)[..., :3, :3].astype(np.float64),
+            carried=carried,
+            poses=poses.of(chain.bones),
+            poles=None if pole is None else places[pole],
+        )
+        if chain.foot is not None and its_samples.hands is not None:
+            surface, ground = None, followed.get("ground")
+            if ground is not None:
+                roots = (record.world @ poses.wide([root.name])[:, 0, :, 3:])[:, 2, 0]
+                shapes = record.surfaces[number].tolist() if chain.foot.has_surface else None
+                surface = Ground(places[ground], aims[ground], shapes, roots)
+            its_samples = with_foot(chain, its_samples, norms(its_samples.hands[:, 0, :, 0]), surface)
+        samples.append(its_samples)
+    return samples
 
-    numbers: there, of all that it follows. surfaces: (frames,) of the ground under its foot, as in a Record.
-    """
-    followed = {role: numbers[node] for role, node in chain.roles.items()}
-    target, pole, ground = followed["target"], followed.get("pole"), followed.get("ground")
-    rows = [record.bones[name] for name in chain.bones]
-    above = chain.pose_bones[0].parent
-    parent = _widened(record.poses, record.bones[above.name]) if above else None
-    last, length = unrepeated(record.poses)[:, rows[-1]], chain.pose_bones[-1].bone.length
+
+class _Matrices:
+    """The matrices (frames, bones, 4, 4) of a record by bone: in the memory of one frame where none moves."""
+
+    def __init__(self, values: NDArray[np.float32], rows: Mapping[str, int]) -> None:
+        """rows: of the bones, by name."""
+        self._values, self._rows, shown = values, rows, unrepeated(values)
+        moves = (shown != shown[:1]).any(axis=(0, 2, 3))  # NaN counts
+        self._moving = {name for name, row in rows.items() if moves[row]}
+
+    def of(self, bones: Sequence[str]) -> NDArray[np.float32]:
+        """Return those of some bones."""
+        rows = [self._rows[bone] for bone in bones]
+        if self._moving.isdisjoint(bones):
+            return repeated(self._values[0, rows], len(self._values))
+        return self._values[:, rows]
+
+    def wide(self, bones: Sequence[str]) -> Floats:
+        """Return those of some bones in 64 bits."""
+        some = self.of(bones)
+        moving = len(some) and some.strides[0]
+        return some.astype(np.float64) if moving else repeated(some[0].astype(np.float64), len(some))
+
+
+def _tips(chains: Sequence[RigChain], record: Record) -> Floats:
+    """Return the tips (chains, frames, 3) in the world; one frame (chains, 1, 3) where nothing moves."""
+    lengths = [chain.armature.pose.bones[chain.bones[-1]].bone.length for chain in chains]
+    last = unrepeated(record.poses)[:, [record.bones[chain.bones[-1]] for chain in chains]]
     # With the last row too, where Blender keeps places that a constraint has made infinite.
-    tails = (last[..., 1].astype(np.float64) * length + last[..., 3])[..., None]
-    hands = chain.hands
-    hand_rows = [record.bones[name] for name in (hands.bones if hands else ())]
-    samples = ChainSamples(
-        targets=record.places[:, target],
-        world=record.world,
-        parent=parent,
-        bases=_widened(record.bases, rows),
-        tips=np.broadcast_to((unrepeated(record.world) @ tails)[:, :3, 0], (len(record.world), 3)),
-        settings=thinned(settings),
-        aims=record.aims[:, target] if chain.follows_rotation else None,
-        hands=record.poses[:, hand_rows, :3, :3].astype(np.float64) if hands is not None else None,
-        carried=carried_by(chain.pose_bones[0], record.poses[:, rows[0]], record.bases[:, rows[0]], parent)
-        if is_carried
-        else None,
-        poses=np.broadcast_to(unrepeated(record.poses)[:, rows], (len(record.poses), len(rows), 4, 4)),
-        poles=None if pole is None else record.places[:, pole],
-    )
-    if chain.foot is None or samples.hands is None:
-        return samples
-    surface = None
-    if ground is not None and chain.foot.ground is not None:
-        heads = record.poses[:, rows[0], :, 3:].astype(np.float64)
-        roots = (record.world @ heads)[:, 2, 0]
-        shapes = surfaces.tolist() if surfaces is not None and chain.foot.has_surface else None
-        surface = Ground(record.places[:, ground], record.aims[:, ground], shapes, roots)
-    return with_foot(chain, samples, norms(samples.hands[:, 0, :, 0]), surface)
-
-
-def _widened(values: NDArray[np.float32], bones: int | list[int]) -> Floats:
-    """Return values (frames, bones, ..) of some bones in 64 bits, a view where all frames are the same."""
-    rows = unrepeated(values)[:, bones]
-    if is_constant(rows):
-        return np.broadcast_to(rows[0].astype(np.float64), (len(values), *rows.shape[1:]))
-    return rows.astype(np.float64)
+    tails = (last[..., 1].astype(np.float64) * np.array(lengths)[:, None] + last[..., 3])[..., None]
+    tips = (unrepeated(thinned(record.world))[:, None] @ tails)[..., :3, 0]
+    return np.ascontiguousarray(tips.swapaxes(0, 1))
 
 
 def difference_of(

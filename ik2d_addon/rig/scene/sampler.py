@@ -11,14 +11,12 @@ import numpy as np
 from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
-from ...core.affine import thinned
 from ...core.inputs import Floats
 from ...core.solution import drained, mapped
 from ..chain.chain import RigChain
 from ..chain.dependencies import walk
 from ..chain.order import by_armature
 from . import own_scene
-from .bone_constraints import is_carried
 from .feet.deforming import grounds_of, shaped_by
 from .probes import is_shown, may_be_hidden, probes_on, view_layer_of
 from .record import (
@@ -169,8 +167,9 @@ def _sampling(
     """Return the chains' samples in records, in the order of the rows; those of the times are checked."""
     found: dict[RigChain, ChainSamples] = {}
     for rig, record in records:
-        each = _samples(rig.chains, record, rig.targets, times)
-        found |= zip(rig.chains, (one.at(rows) for one in each), strict=True)
+        in_order = len(rows) == len(record.world) and bool((rows[1:] > rows[:-1]).all())
+        ordered = record if in_order else record.at(rows)
+        found |= zip(rig.chains, samples_of(rig.chains, ordered, rig.targets, times), strict=True)
     samples = [found[chain] for chain in chains]
     if checked:
         _refuse(chains, [one.at(slice(len(times))) for one in samples], times)
@@ -181,21 +180,9 @@ def sampled(
     chains: Sequence[RigChain], record: Record, targets: Sequence[Target], times: Sequence[float]
 ) -> list[ChainSamples]:
     """Return the chains' samples in a record of times; targets: those of the record. Errors as above."""
-    samples = _samples(chains, record, targets, times)
+    samples = samples_of(chains, record, targets, times)
     _refuse(chains, samples, times)
     return samples
-
-
-def _samples(
-    chains: Sequence[RigChain], record: Record, targets: Sequence[Target], times: Sequence[float]
-) -> list[ChainSamples]:
-    numbers = {target: k for k, target in enumerate(targets)}
-    record = replace(record, world=thinned(record.world))
-    span = min(times, default=0.0), max(times, default=0.0)
-    return [
-        samples_of(chain, record, numbers, values, is_carried(chain, *span), surfaces)
-        for chain, values, surfaces in zip(chains, record.settings, record.surfaces, strict=True)
-    ]
 
 
 def _refuse(chains: Sequence[RigChain], samples: Sequence[ChainSamples], times: Sequence[float]) -> None:

@@ -70,7 +70,10 @@ class _Reading:
         self._turning = has_turning_targets(chains)
         self._read = np.empty((len(order), 16), "f4")
         self._kept = {name: np.empty((frames, len(self._rows), 16), "f4") for name in _POSE_CHANNELS}
-        self._settings, self._animated = settings_of(chains, frames), settings_animated(self._armature)
+        self._animated = settings_animated(self._armature)
+        moving = [self._animated or chain.settings.native is not None for chain in chains]
+        still = settings_of(chains, frames)
+        self._settings = [np.array(own) if moves else own for own, moves in zip(still, moving, strict=True)]
         self._surfaces = Surfaces(chains, frames)
         self._has_grounds = self._surfaces.are_any
 

@@ -87,7 +87,7 @@ def test_curves_place_everything_where_blender_has_it(seed):
     rig = random_rig(seed)
     assert hindrance(rig) == ""
     seen, found = sampled(rig, STEP).chains[0], worked_out(rig)
-    of_chain = samples_of(rig, found, {rig.followed[0]: 0}, found.settings[0])
+    of_chain = samples_of([rig], found, rig.followed, TIMES)[0]
     for name in FIELDS:
         one, other = getattr(of_chain, name), getattr(seen, name)
         # Beyond their keys curves may lead far away: there 32 bits hold no more than this.
