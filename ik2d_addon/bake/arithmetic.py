@@ -6,7 +6,7 @@ is asked at a few of the times, and has to agree.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -14,6 +14,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.affine import changed
 from ..core.inputs import Floats
 from ..core.solution import drained
 from ..rig.animation import versions
@@ -119,7 +120,7 @@ def expected(
             sampled.append(samples)
             played_chains.append(read_played(chain.solved.rig, samples, turning, np.empty(0), linkage))
     tips = drained(tips_of(played_chains))
-    shown = [replace(samples, tips=its_tips) for samples, its_tips in zip(sampled, tips, strict=True)]
+    shown = [changed(samples, tips=its_tips) for samples, its_tips in zip(sampled, tips, strict=True)]
     return Expected(np.concatenate((plan.frame_array, plan.half_way)), shown)
 
 
@@ -129,7 +130,7 @@ def _scaled(chain: KeyedChain, samples: ChainSamples, values: Iterable[NDArray[A
     for scale, played in zip(chain.scales, values, strict=True):
         along = bases[:, chain.solved.rig.bones.index(scale.bone), :3, ALONG]
         along *= np.abs(played[:, ALONG : ALONG + 1]) / np.linalg.norm(along, axis=1, keepdims=True)
-    return replace(samples, bases=bases)
+    return changed(samples, bases=bases)
 
 
 def _played(

@@ -3,13 +3,13 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import replace
 from math import ceil
 from typing import TypeVar
 
 import bpy
 import numpy as np
 
+from ..core.affine import changed
 from ..core.solution import CountedSteps, Steps, drained, mapped
 from ..core.words import noted
 from ..rig.animation import key_faults, keys
@@ -317,8 +317,8 @@ def _keyed(
         whole = with_hands(scene, plan, alone, draft.samples, draft.half_way)
         angles = solved_angles(draft.chain, draft.samples)
         own = own.at(known)
-        samples = replace(own, poses=None, tips=own.targets) if by_keys else None  # spare the memory
-        whole_chains.append(replace(whole, angles=angles, samples=samples))
+        samples = changed(own, poses=None, tips=own.targets) if by_keys else None  # spare the memory
+        whole_chains.append(changed(whole, angles=angles, samples=samples))
     return whole_chains
 
 

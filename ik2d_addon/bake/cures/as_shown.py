@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from ...core.affine import changed
 from ...core.solution import drained
 from ...rig.chain.chain import RigChain
 from ...rig.scene.feet.deforming import Surfaces
@@ -52,7 +53,7 @@ def samples_as_shown(
         surfaces = Surfaces(chains, 1)
         surfaces.read(0, view_layer_of(scene).depsgraph, record.settings)
         still = [np.full(len(times), sampled[0], object) for sampled in surfaces.found]
-        record = Record(**{**record.__dict__, "surfaces": still})
+        record = changed(record, surfaces=still)
     sampled = samples_of(chains, record, targets, times)
     good = np.logical_and.reduce(
         [solvable(chain, samples) for chain, samples in zip(chains, sampled, strict=True)]

@@ -2,11 +2,11 @@
 """Between two keys: the cubics that bring a chain's tip nearest to where it should be."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.affine import product
+from ...core.affine import changed, product
 from ...core.inputs import Floats
 from ...core.solution import Steps
 from ...rig.animation.bone_channels import BoneChannels, BoneRotation, turning
@@ -141,9 +141,14 @@ def read_played(
     rotations: Sequence[BoneRotation],
     times: Sequence[float] | Floats,
     known: Linkage | None = None,
+    values: Sequence[Floats] | None = None,
 ) -> PlayedChain:
-    """Return the played chain for its rotations and the locations after them. known: of other times."""
-    samples = replace(samples, swings=None)  # the first bone's channels hold them
+    """Return the played chain for its rotations and the locations after them.
+
+    known: of other times. values: (times, channels) of each, in place of its own.
+    """
+    if samples.swings is not None:  # the first bone's channels hold them
+        samples = changed(samples, swings=None)
     linkage = read_linkage(rig, samples, known)
     moved = [rotation for rotation in rotations if isinstance(rotation, BoneChannels)]
     by_bone = {rotation.bone: rotation for rotation in rotations if not isinstance(rotation, BoneChannels)}
@@ -156,7 +161,7 @@ def read_played(
         ],
         widths=[by_bone[name].values.shape[1] if name in by_bone else 0 for name in rig.bones],
         times=np.array(times),
-        channels=np.concatenate([rotation.values for rotation in rotations], axis=1),
+        channels=np.concatenate(values or [rotation.values for rotation in rotations], axis=1),
         located=[(rig.bones.index(one.bone), one.channels) for one in moved],
         bases=samples.bases[:, :, :3, 3] if moved else None,
         marks=None if rig.swing is None else rig.pose_bones[0].bone.length * _MARKS,

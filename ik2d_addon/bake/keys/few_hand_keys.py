@@ -2,11 +2,11 @@
 """The fewest keys of hands and feet that keep their orientation within an angle."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 import bpy
 import numpy as np
 
+from ...core.affine import changed
 from ...core.inputs import Floats
 from ...core.solution import drained
 from ...rig.animation.bone_channels import BoneRotation, matrices
@@ -41,7 +41,7 @@ def keyed_on_few(
         played = matrices(mode, played_at(plan.pace * every, keyed[-1]))
         off = float(angles_between(played, matrices(mode, each.values)).max())
         bounds[each.bone] = max(bounds[each.bone], off)  # more where keys a frame apart cannot do better
-    told = replace(turned, rotations=keyed, wanted=turned.wanted[::2], shown=turned.shown[::2])
+    told = changed(turned, rotations=keyed, wanted=turned.wanted[::2], shown=turned.shown[::2])
     return KeyedHands(keyed, told, times, plan.keyed(rig.name), max(_summed(rig, bounds)))
 
 
@@ -57,7 +57,7 @@ def _reduced(
     cubics = TurnCubics(times, rotation.values, mode)
     rows, slopes = drained(fewest(cubics, candidates.tolist(), bound))
     values = rotation.values[rows]
-    return replace(
+    return changed(
         rotation, frames=plan.pace * times[rows], values=values, handles=handles_of(values, slopes)
     )
 

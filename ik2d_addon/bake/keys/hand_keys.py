@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The keys of hands and feet: on the frames of their chain's, or as few as keep their orientation."""
 
-from dataclasses import replace
-
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.affine import changed
 from ...core.inputs import Floats
 from ...rig.animation.bone_channels import BoneRotation, matrices
 from ...rig.pose.bone_matrices import rotations_of
@@ -39,7 +38,7 @@ def with_hands(
         hands = keyed_on_few(scene, plan, chain, samples)
     else:
         hands = _keyed_with_chain(scene, plan, chain, samples)
-    return replace(chain, hands=hands)
+    return changed(chain, hands=hands)
 
 
 def _keyed_with_chain(
@@ -88,7 +87,7 @@ def _keyed_on_all(
     turned = turned_at_quarters(scene, chain, every, samples, known, channels, factors, locations)
     keyed = [_with_handles(rig.armature, each, good) for each in turned.rotations]
     told = woven(np.ones(len(times), bool), [good & (quarter == 0.5) for quarter in QUARTERS])
-    turned = replace(turned, rotations=keyed, wanted=turned.wanted[told], shown=turned.shown[told])
+    turned = changed(turned, rotations=keyed, wanted=turned.wanted[told], shown=turned.shown[told])
     return KeyedHands(keyed, turned, every[told], np.isin(every[told], times))
 
 
@@ -108,7 +107,7 @@ def _with_handles(
         return off
 
     on_frames = np.arange(0, len(rotation.values), count)
-    automatic = replace(rotation, values=rotation.values[on_frames])
+    automatic = changed(rotation, values=rotation.values[on_frames])
     gaps = np.flatnonzero(good & (missed(automatic) > ANGLE_MISSED))
     if not len(gaps):
         return automatic

@@ -8,13 +8,13 @@ way between; half-way alone, as parabolas, where each time has to be stepped to.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.affine import norms
+from ...core.affine import changed, norms
 from ...core.inputs import Floats
 from ...core.roots.crossing import crossing
 from ...core.solution import Steps
@@ -80,15 +80,15 @@ def strays(drawn: Sequence[Drawn]) -> Steps[list[Floats]]:
     values = iter(all_between([rotation for chain in drawn for rotation in chain.rotations], 0.5))
     scaled, played = [], []
     for chain, rotations, half_way in drawn:
-        between = [replace(rotation, values=next(values)) for rotation in rotations]
+        between = [next(values) for _ in rotations]
         factors = None if chain.factors is None else automatic_between(chain.factors, 0.5)
         scaled.append(with_scale(chain.rig, half_way, factors))
         times = np.arange(len(half_way.targets)) + 0.5
-        played.append(read_played(chain.rig, scaled[-1], between, times, chain.linkage))
+        played.append(read_played(chain.rig, scaled[-1], rotations, times, chain.linkage, between))
     missed = []
     tips = yield from tips_of(played)
     for (chain, _, _), samples, its_tips in zip(drawn, scaled, tips, strict=True):
-        shown = aimed_as_far(chain.rig, replace(samples, tips=its_tips))
+        shown = aimed_as_far(chain.rig, changed(samples, tips=its_tips))
         distance = chain.miss.distance
         missed.append(norms(shown.tips - shown.targets) - np.maximum(distance[:-1], distance[1:]))
     return missed
@@ -107,7 +107,7 @@ def all_between(rotations: Sequence[BoneRotation], share: float) -> list[Floats]
             handles = [rotation.handles for rotation in alike if rotation.handles is not None]
             side_by_side = alike[0]
             if len(alike) > 1:
-                side_by_side = replace(
+                side_by_side = changed(
                     alike[0],
                     values=np.concatenate([rotation.values for rotation in alike], axis=1),
                     handles=np.concatenate(handles, axis=2) if handles else None,
@@ -272,4 +272,4 @@ def shaped(
     lean = ((last - first) * rest - (other - one)) / (2.0 * early * (1.0 - early) * rest)
     handles[1, gap] = first + (last - first + bulge + lean) / 3.0
     handles[0, gap + 1] = last - (last - first - bulge + lean) / 3.0
-    return replace(rotation, values=values, handles=handles)
+    return changed(rotation, values=values, handles=handles)

@@ -2,7 +2,7 @@
 """The frames that get keys: all of them, few that play as well within a bound, or the target's own."""
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.affine import changed
 from ...core.inputs import Floats
 from ...core.solution import Steps, mapped
 from ...rig.animation.bone_channels import BoneChannels, BoneRotation
@@ -200,7 +201,7 @@ def with_gaps(drafts: Sequence[Draft]) -> Steps[list[Draft]]:
     doubtful = yield from doubtful_gaps(drawn)
     ready = list(drafts)
     for (number, whole), gaps in zip(wholes.items(), doubtful, strict=True):
-        ready[number] = replace(drafts[number], gaps=gaps[whole[gaps]])
+        ready[number] = changed(drafts[number], gaps=gaps[whole[gaps]])
     return ready
 
 
@@ -245,7 +246,7 @@ def key_chains(
                 strayed[number] = int(gaps[worst]), float(missed[worst])
     keyed = []
     for draft, rotations, stray in zip(drafts, shaped, strayed, strict=True):
-        keyed.append(replace((yield from _key_chain(plan, draft, rotations)), strayed=stray))
+        keyed.append(changed((yield from _key_chain(plan, draft, rotations)), strayed=stray))
         yield len(plan.times)
     return keyed
 
@@ -277,7 +278,7 @@ def _held(channels: BoneRotation, plan: KeyPlan) -> BoneRotation:
     """Return channels of one value, keyed at the ends of the plan's times."""
     ends = sorted({plan.times[0], plan.times[-1]})
     values = np.repeat(channels.values, len(ends), axis=0)
-    return replace(channels, frames=plan.pace * np.array(ends), values=values)
+    return changed(channels, frames=plan.pace * np.array(ends), values=values)
 
 
 def _reduced_scales(plan: KeyPlan, chain: SolvedChain, scales: Sequence[BoneRotation]) -> list[BoneRotation]:
@@ -290,7 +291,7 @@ def _reduced_scales(plan: KeyPlan, chain: SolvedChain, scales: Sequence[BoneRota
     rows = _steady(chain.factors[:, -1], candidates, SCALED * plan.bound / chain.reach)
     handles = [handles_of(scale.values[rows], _end_slopes(scale.values, rows)) for scale in scales]
     return [
-        replace(keyed_at(scale, plan, rows), handles=its) for scale, its in zip(scales, handles, strict=True)
+        changed(keyed_at(scale, plan, rows), handles=its) for scale, its in zip(scales, handles, strict=True)
     ]
 
 
@@ -344,7 +345,7 @@ def _reduced(
     handles = handles_of(played.channels[rows], slopes)
     widths = np.cumsum([rotation.values.shape[1] for rotation in rotations])[:-1]
     return [
-        replace(keyed_at(rotation, plan, rows), handles=its)
+        changed(keyed_at(rotation, plan, rows), handles=its)
         for rotation, its in zip(rotations, np.split(handles, widths, axis=2), strict=True)
     ]
 
@@ -354,7 +355,7 @@ def keyed_at(
 ) -> BoneRotation:
     """Return the rotation with keys at some of the plan's times alone. held: as in BoneRotation."""
     frames = plan.pace * plan.time_array[rows]
-    return replace(rotation, frames=frames, values=rotation.values[rows], held=held)
+    return changed(rotation, frames=frames, values=rotation.values[rows], held=held)
 
 
 def rotations_of(solved: Sequence[KeyedChain], by_hand: bool = False) -> list[BoneRotation]:
@@ -367,7 +368,7 @@ def rotations_of(solved: Sequence[KeyedChain], by_hand: bool = False) -> list[Bo
         return every
     bones = {bone for chain in solved for bone in chain.solved.rig.bones}
     return [
-        replace(one, generated=False) if one.bone in bones and not isinstance(one, BoneChannels) else one
+        changed(one, generated=False) if one.bone in bones and not isinstance(one, BoneChannels) else one
         for one in every
     ]
 

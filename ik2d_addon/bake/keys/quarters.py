@@ -2,13 +2,13 @@
 """Hands and feet at the quarters between frames, on what their chain's keys play there."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.affine import changed
 from ...core.inputs import Floats
 from ...rig.animation.bone_channels import BoneChannels, BoneRotation, matrices
 from ...rig.pose.hand_rotations import TurnedHands, own_turns
@@ -35,7 +35,7 @@ def turned_at_quarters(
     All in one sequence, so that the channels are continuous. times, channels, factors and locations: at all
     of these. samples: on the frames (m,); half_way: between them (m - 1,).
     """
-    bare = [replace(each, poses=None, hands=None) for each in (samples, half_way)]
+    bare = [changed(each, poses=None, hands=None) for each in (samples, half_way)]
     there = [_samples_at(bare[0], bare[1], quarter) for quarter in QUARTERS]
     frames = len(samples.targets)
     rows = np.split(np.arange(len(times)), frames + (frames - 1) * np.arange(len(there)))

@@ -2,12 +2,12 @@
 """Aiming at the targets of all frames: solve, then correct the miss by Blender's own forward kinematics."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...core import Solution, Status
-from ...core.affine import Frames
+from ...core.affine import Frames, changed
 from ...core.chain import DEFAULT_TOLERANCE, going_on
 from ...core.inputs import Floats, wrapped
 from ...core.one_target.bones import CORRECTIONS, FINE
@@ -78,7 +78,7 @@ def aim(
             turns = problem.turned_again(turns, angles, frames)
         joints = problem.joints(turns, slides)
     tips = joints[:, -1] if problem.is_flat and problem.stretched is None else None
-    return Aimed(replace(solution, slides=slides), turns, angles, tips)
+    return Aimed(changed(solution, slides=slides), turns, angles, tips)
 
 
 def flip_over(problem: Problem, bend: Floats, aimed: Aimed) -> Steps[Aimed]:
@@ -93,7 +93,7 @@ def flip_over(problem: Problem, bend: Floats, aimed: Aimed) -> Steps[Aimed]:
         over = [turned_over(problem.chain(row), pose, side) for row, pose, side in rows]
         starts = StartPose(np.array(over), solution.slides)
     alone = problem.rig.solved_by(starts_from_rest=True)
-    other = yield from replace(problem, rig=alone, bend=-problem.bend).all(starts)
+    other = yield from changed(problem, rig=alone, bend=-problem.bend).all(starts)
     middle = between(angles, other.angles, share, held)
     slides = solution.slides + share[:, None] * (other.slides - solution.slides)
     moved = turns + turned_by(problem.linkage, middle - angles)
@@ -103,7 +103,7 @@ def flip_over(problem: Problem, bend: Floats, aimed: Aimed) -> Steps[Aimed]:
         way = np.where(share > 0.0, point, 0.0)
         middle[:, 0] += way
         moved[:, 0] += way
-    return Aimed(replace(solution, slides=slides), going_on_free(moved, held), middle)
+    return Aimed(changed(solution, slides=slides), going_on_free(moved, held), middle)
 
 
 def _aimed_askew(problem: Problem, solution: Solution, intended: Floats) -> Steps[Aimed]:
@@ -137,7 +137,7 @@ def _aimed_askew(problem: Problem, solution: Solution, intended: Floats) -> Step
         turns = problem.turns(angles)
     missing = solution.arrived & (nearest > tolerance)
     status = np.where(missing, np.where(status == Status.REACHED, Status.STALLED, status), solution.status)
-    return Aimed(replace(solution, status=status.astype(np.int8), slides=best_slides), best, solution.angles)
+    return Aimed(changed(solution, status=status.astype(np.int8), slides=best_slides), best, solution.angles)
 
 
 def _numbers_going_on(problem: Problem, solution: Solution) -> Solution:
@@ -148,7 +148,7 @@ def _numbers_going_on(problem: Problem, solution: Solution) -> Solution:
         low, high = limits[i].tolist()
         turns = going_on(angles[:, i] - problem.unturned[:, i], low, high, near)
         angles[:, i] = turns + problem.unturned[:, i]
-    return replace(solution, angles=angles)
+    return changed(solution, angles=angles)
 
 
 def _led(
@@ -168,7 +168,7 @@ def _led(
     if after is None or not solvable(rig, beyond).all():
         return solution
     m, gap = len(times), after.frame - times[-1]
-    there = replace(problem_of(rig, swung(rig, beyond)), near=None)
+    there = changed(problem_of(rig, swung(rig, beyond)), near=None)
     going_there = solution.angles[-1] + there.unturned[0] - problem.unturned[-1]
     natural = yield from there.one(0, StartPose(going_there, solution.slides[-1]), goes_on=True)
     missing = wrapped(there.angles_of(after.turns, 0) - natural.angles[0])
@@ -189,7 +189,7 @@ def _led(
         posed = yield from problem.one(row, StartPose(last.angles + way * share, last.slides + slide * share))
         if solution.arrived[row] and not posed.arrived[0]:
             return solution
-        parts.append(posed if solution.parted is None else replace(posed, parted=np.ones(1, np.bool_)))
+        parts.append(posed if solution.parted is None else changed(posed, parted=np.ones(1, np.bool_)))
         last, time = StartPose(posed.angles[0], posed.slides[0]), times[row]
         yield row + 1
     return Solution.joined(parts)

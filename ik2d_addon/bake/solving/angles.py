@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The joints' angles of a solved chain, as the report has them."""
 
-from dataclasses import replace
-
+from ...core.affine import changed
 from ...core.inputs import Floats, wrapped
 from ...rig.pose.bone_matrices import bone_poses, rotations_of
 from ...rig.pose.joint_angles import angles_from_rest
@@ -24,7 +23,7 @@ def solved_angles(chain: SolvedChain, samples: ChainSamples) -> Floats:
     rows = slice(1) if plain else slice(None)
     shown = as_solved(chain.rig, samples, chain.factors, chain.locations).at(rows)
     swings = None if chain.swings is None else chain.swings[rows]
-    shown = replace(shown, swings=swings)
+    shown = changed(shown, swings=swings)
     poses = bone_poses(chain.rig, shown, rotations_of(chain.rig, chain.turns[rows], swings))
     turned = relative_turns(chain)
     begin = angles_from_rest(chain.rig, shown, poses)

@@ -3,7 +3,7 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import IK2DError, Solution
-from ...core.affine import Frames, is_constant, norms, product, turned, unrepeated
+from ...core.affine import Frames, changed, is_constant, norms, product, turned, unrepeated
 from ...core.chain import DEFAULT_TOLERANCE
 from ...core.inputs import Floats, wrapped
 from ...core.one_target.bones import FINE
@@ -211,7 +211,7 @@ def _flipped(asked: Asked, problem: Problem, aimed: Aimed) -> Steps[Aimed]:
     if (np.abs(asked.samples.bend) < 1.0).any():
         with asked.named():
             aimed = yield from flip_over(problem, asked.samples.bend, aimed)
-    return replace(aimed, solution=problem.judged(aimed.solution))
+    return changed(aimed, solution=problem.judged(aimed.solution))
 
 
 def _solved(asked: Asked, problem: Problem, aimed: Aimed) -> SolvedChain:
@@ -230,7 +230,7 @@ def _solved(asked: Asked, problem: Problem, aimed: Aimed) -> SolvedChain:
             # The miss in the plane as it stands then.
             there, now = (carried_by_swings(rig, each) for each in (samples.swings, swings))
             points = turned(np.linalg.inv(now) @ there, points - rig.plane.origin) + rig.plane.origin
-            samples = replace(samples, swings=swings)
+            samples = changed(samples, swings=swings)
         if factors is not None:
             factors = 1.0 + samples.influence[:, None] * (factors - 1.0)
         if factors is not None or samples.swings is not None:

@@ -2,7 +2,7 @@
 """The problem of a chain's solver at each frame."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +14,7 @@ from ...core import (
     Status,
     posture_of,
 )
-from ...core.affine import inverse, product, turned, unrepeated
+from ...core.affine import changed, inverse, product, turned, unrepeated
 from ...core.arithmetic import cos_and_sin, summed_up
 from ...core.chain import DEFAULT_TOLERANCE
 from ...core.inputs import Floats
@@ -82,7 +82,7 @@ class Problem:
         frames = [len(problem.targets) for problem in problems]
         ends = np.cumsum(frames).tolist()
         names = ("points", "targets", "lengths", "headings", "unturned", "softness", "bend")
-        return replace(
+        return changed(
             problems[0],
             **{name: np.concatenate([getattr(problem, name) for problem in problems]) for name in names},
             linkage=Linkage.joined([problem.linkage for problem in problems], frames),
@@ -162,7 +162,7 @@ class Problem:
             return solution
         off_reach = self.stretched.off_reach
         status = np.where(off_reach == Status.REACHED, solution.status, off_reach)
-        return replace(solution, status=status.astype(np.int8))
+        return changed(solution, status=status.astype(np.int8))
 
     @property
     def start(self) -> StartPose | None:
@@ -185,7 +185,7 @@ class Problem:
         """Return the poses that a path is drawn to at one of the frames; None without CCD."""
         if self.rig.settings.solver != 'CCD':
             return None
-        return replace(self.posture, offset=self.unturned[row] - self.unturned[0]) if row else self.posture
+        return changed(self.posture, offset=self.unturned[row] - self.unturned[0]) if row else self.posture
 
     @property
     def sizes(self) -> Floats:
@@ -280,7 +280,7 @@ class Problem:
         solved = self
         if self.rig.settings.solver == 'EVEN' and self.stretched is not None and not self.is_constant:
             # A family for each frame's chain is slow; the least corrections are enough.
-            solved = replace(self, rig=self.rig.solved_by(solver='CCD'))
+            solved = changed(self, rig=self.rig.solved_by(solver='CCD'))
         return (yield from solved._solve(targets, start, np.zeros(len(targets)), frames))
 
     def mended(self, joints: Floats, missed: Floats) -> tuple[Floats, NDArray[np.bool_]]:

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Problems of chains whose bones lengthen as the targets need: see core/stretch.py."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from ...core import Chain, Status, Stretch, stretched, stretched_status
+from ...core.affine import changed
 from ...core.inputs import Floats, wrapped
 from ...core.one_target.bones import FINE
 from ...core.solution import Steps
@@ -27,7 +26,7 @@ def with_scale(rig: RigChain, samples: ChainSamples, factors: Floats | None = No
     """Return the samples with the bones' own scale, times factors (frames, n)."""
     if rig.stretching is None:
         return samples
-    return replace(samples, bases=rig.stretching.scaled_bases(samples.bases, factors))
+    return changed(samples, bases=rig.stretching.scaled_bases(samples.bases, factors))
 
 
 def as_solved(
@@ -39,7 +38,7 @@ def as_solved(
         return samples
     bases = samples.bases.copy()
     bases[:, :, :3, 3] = locations
-    return replace(samples, bases=bases)
+    return changed(samples, bases=bases)
 
 
 def problem_of(
@@ -71,13 +70,13 @@ def _stretched(problem: Problem, limits: Stretch, samples: ChainSamples) -> Prob
         factors[rows], goals[rows] = stretched(chain, distances[rows], softness[rows], limits)
         off_reach[rows] = stretched_status(chain, distances[rows], limits, tolerance)
     nearer_by = goals / np.where(distances > 0.0, distances, 1.0)
-    nearer = replace(problem, targets=problem.targets * nearer_by[:, None], softness=np.zeros_like(distances))
+    nearer = changed(problem, targets=problem.targets * nearer_by[:, None], softness=np.zeros_like(distances))
     unstretched = Stretched(np.ones_like(factors), np.ones_like(distances), off_reach, samples)
     lengthened = _with_factors(nearer, unstretched, factors)
     if not _have_one_shape(lengthened, problem):
         return lengthened
     # Else noise in 32-bit matrices makes each frame a separate chain; aiming again corrects it.
-    return replace(lengthened, lengths=problem.lengths, headings=problem.headings, unturned=problem.unturned)
+    return changed(lengthened, lengths=problem.lengths, headings=problem.headings, unturned=problem.unturned)
 
 
 def _with_factors(problem: Problem, before: Stretched, factors: Floats) -> Problem:
@@ -86,14 +85,14 @@ def _with_factors(problem: Problem, before: Stretched, factors: Floats) -> Probl
     size = np.ones_like(before.size) if problem.rig.stretching.limits.last_only else factors[:, 0]
     linkage = read_linkage(problem.rig, with_scale(problem.rig, before.samples, factors))
     lengths, headings = linkage.unturned()
-    return replace(
+    return changed(
         problem,
         linkage=linkage,
         targets=problem.targets * (before.size / size)[:, None],
         lengths=lengths / size[:, None],
         headings=headings,
         unturned=angles_before(headings),
-        stretched=replace(before, factors=factors, size=size),
+        stretched=changed(before, factors=factors, size=size),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import bpy
 import numpy as np
 
-from ...core.affine import inverse, one_or_all, repeated, rotations_about
+from ...core.affine import at_all, inverse, one_or_all, rotations_about
 from ...core.inputs import Floats
 from ..chain.chain import RigChain
 from ..rest import rest_axes, rest_matrix
@@ -142,7 +142,7 @@ def rest_to_pose(rig: RigChain, samples: ChainSamples) -> Floats:
     if samples.swings is not None:  # about the chain's root
         linear = carried_by_swings(rig, samples.swings)
         held = held @ affine(linear, rig.plane.origin - linear @ rig.plane.origin)
-    return held if len(held) == frames else repeated(held[0], frames)
+    return at_all(held, frames)
 
 
 def held_unturned(bone: bpy.types.PoseBone, parent: Floats | None, location: Floats) -> Floats:

@@ -2,7 +2,7 @@
 """Blender's forward kinematics of a planar chain, over all frames at once: where turns put joints and tip."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 import bpy
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Plane
-from ...core.affine import Rotate, crossed, inverse, one_or_all, repeated, rotations_about, unrepeated
+from ...core.affine import Rotate, at_all, changed, crossed, inverse, one_or_all, rotations_about, unrepeated
 from ...core.arithmetic import cos_and_sin, summed_up
 from ...core.inputs import Floats, unwrapped, wrapped
 from ..chain.chain import RigChain
@@ -129,19 +129,19 @@ class Linkage:
         Each has the same bones at all its frames, and all bones inherit rotation alike.
         """
         links = [
-            replace(
+            changed(
                 links[0],
                 hold=np.repeat([link.hold for link in links], frames, axis=0),
                 end=np.repeat([link.end for link in links], frames, axis=0),
             )
             for links in zip(*(linkage.links for linkage in linkages), strict=True)
         ]
-        return replace(linkages[0], links=tuple(links), bases=None)
+        return changed(linkages[0], links=tuple(links), bases=None)
 
     @property
     def lasting(self) -> "Linkage | None":
         """The linkage of the first frame alone, for `read_linkage`; None where the bones change."""
-        return None if self.bases is None else replace(self, to_pose=self.to_pose[:1].copy())
+        return None if self.bases is None else changed(self, to_pose=self.to_pose[:1].copy())
 
     def lifted(self, tips: Floats) -> Floats:
         """Return tips (frames, 2) of the plane as points (frames, 3) in rest space, at their heights."""
@@ -166,9 +166,7 @@ class Linkage:
         seen_end_on = lengths <= 1e-9 * lengths.sum(axis=1, keepdims=True)
         for i in np.flatnonzero(seen_end_on.any(axis=0)):  # it goes on in its parent's direction
             headings[seen_end_on[:, i], i] = headings[seen_end_on[:, i], i - 1] if i else 0.0
-        if constant:
-            return repeated(lengths[0], frames), repeated(headings[0], frames)
-        return lengths, headings
+        return at_all(lengths, frames), at_all(headings, frames)
 
     def local_turns(
         self, angles: Floats, headings: Floats, held: NDArray[np.bool_], near: Floats | None = None
@@ -270,7 +268,7 @@ def angles_before(headings: Floats) -> Floats:
     angles = unrepeated(headings).copy()
     angles[:, 1:] -= angles[:, :-1].copy()
     angles = unwrapped(wrapped(angles))
-    return angles if len(angles) == len(headings) else repeated(angles[0], len(headings))
+    return at_all(angles, len(headings))
 
 
 def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = None) -> Linkage:
@@ -281,8 +279,8 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
     bases = one_or_all(samples.bases)
     if known is not None and known.bases is not None and np.array_equal(known.bases, bases):
         still = samples.parent is None and samples.carried is None and rig.swing is None
-        there = repeated(known.to_pose[0], len(samples.bases)) if still else rest_to_pose(rig, samples)
-        return replace(known, to_pose=there)
+        there = at_all(known.to_pose[:1], len(samples.bases)) if still else rest_to_pose(rig, samples)
+        return changed(known, to_pose=there)
     bones = rig.pose_bones
     rests = np.array([rest_matrix(bone.bone) for bone in bones])
     carried = inverse(rests[:-1]) @ rests[1:]  # each but the root, in rest in its parent's space
@@ -313,7 +311,7 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
             following, end = np.eye(4), holder @ tail
         links.append(Link(inherits, hold, end, local, upright, transform))
         if rig.slides is not None:
-            links[-1] = replace(links[-1], frame=location_axes(bone, root=i == 0))
+            links[-1] = changed(links[-1], frame=location_axes(bone, root=i == 0))
         local, upright = following, above @ following
     # For bones that do not simply follow their parents, Blender removes noise in the matrices on the way.
     exact = all(map(takes_all, bones[1:], locations[1:]))

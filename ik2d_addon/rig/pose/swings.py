@@ -2,11 +2,11 @@
 """Planes that follow a target or a pole on each frame, and single bones that aim."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.affine import Frames, inverse, norms, product, rotations_about, turned
+from ...core.affine import Frames, changed, inverse, norms, product, rotations_about, turned
 from ...core.inputs import Floats
 from ...core.swing import eased
 from ...core.swing.swing import spin_steps, units
@@ -31,7 +31,7 @@ def swung(rig: RigChain, samples: ChainSamples, spins: Floats | None = None) -> 
     if rig.swing is None and not rig.settings.aims:
         return samples
     with np.errstate(all="ignore"):  # between two frames a rig may be scaled to nothing
-        return _swung(rig, replace(samples, swings=None), spins)
+        return _swung(rig, changed(samples, swings=None), spins)
 
 
 def _swung(rig: RigChain, samples: ChainSamples, spins: Floats | None) -> ChainSamples:
@@ -46,7 +46,7 @@ def _swung(rig: RigChain, samples: ChainSamples, spins: Floats | None) -> ChainS
         seen = turned(swings, _turned_back(rig, swings, points))
         swings = rig.swing.rotations(seen, linkage.heights, poles, spins)
         swings = np.where(np.isfinite(swings), swings, np.eye(3))
-        samples = replace(samples, swings=swings)
+        samples = changed(samples, swings=swings)
         points = _turned_back(rig, swings, points)
     return _aimed(rig, samples, linkage, to_world, points) if rig.settings.aims else samples
 
@@ -146,12 +146,12 @@ def aimed_as_far(rig: RigChain, samples: ChainSamples) -> ChainSamples:
         turned(into[:, :3, :3], places) + into[:, :3, 3] for places in (samples.targets, samples.tips)
     )
     targets = turned(to_world[:, :3, :3], as_far(rig, points, tips)) + to_world[:, :3, 3]
-    return replace(samples, targets=targets)
+    return changed(samples, targets=targets)
 
 
 def _seen(rig: RigChain, samples: ChainSamples) -> tuple[Linkage, Floats, Floats | None]:
     """Return the linkage without swings, and targets and poles (frames, 3) from the root."""
-    linkage = read_linkage(rig, replace(samples, swings=None))
+    linkage = read_linkage(rig, changed(samples, swings=None))
     to_world = product(samples.world, linkage.to_pose)
     return linkage, _from_root(rig, to_world, samples.targets), _poles(rig, to_world, samples)
 
@@ -188,4 +188,4 @@ def _aimed(
     if samples.swings is not None:
         aimed = turned(carried_by_swings(rig, samples.swings), aimed)
     targets = turned(to_world[:, :3, :3], aimed + plane.origin) + to_world[:, :3, 3]
-    return replace(samples, targets=np.where(np.isfinite(targets), targets, samples.targets))
+    return changed(samples, targets=np.where(np.isfinite(targets), targets, samples.targets))

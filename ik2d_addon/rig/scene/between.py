@@ -12,13 +12,13 @@ through its own seven frames is, or Blender is asked. Strips, layers, and driver
 """
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.affine import repeated
+from ...core.affine import changed, repeated
 from ...core.inputs import Floats
 from ..animation.bone_channels import ROTATIONS
 from ..animation.in_between import CurveMotion, is_amplified, motions, moves_unseen
@@ -96,7 +96,7 @@ def half_way(samples: ChainSamples, size: float) -> tuple[ChainSamples, Floats, 
     moving = [(values * sizes).reshape(frames, -1) for values, sizes in counted if values.strides[0] != 0]
     bounds, starts = _smoothest(moving, frames)
     bounds = np.where((settings[:-1] != settings[1:]).any(axis=1), np.inf, bounds)
-    middle = replace(
+    middle = changed(
         samples,
         targets=_middles(samples.targets, starts),
         world=_middles(samples.world, starts),
@@ -333,11 +333,11 @@ def sampled_between(
     for samples, between in zip(map(_without_poses, first.chains), chains_there, strict=True):
         parts = [samples.at(slice(len(frames))), between, samples.at(slice(len(frames), None))]
         whole.append(ChainSamples.joined(parts))
-    return replace(first, chains=whole)
+    return changed(first, chains=whole)
 
 
 def _without_poses(samples: ChainSamples) -> ChainSamples:
-    return replace(samples, poses=None)
+    return changed(samples, poses=None)
 
 
 def _sizes(chain: RigChain, samples: ChainSamples) -> tuple[float, float]:

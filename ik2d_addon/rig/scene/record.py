@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.affine import Frames, norms, repeated, thinned, unrepeated
+from ...core.affine import Frames, at_all, norms, repeated, thinned, unrepeated
 from ...core.inputs import Floats
 from ...core.words import say
 from ..animation import versions
@@ -139,7 +139,7 @@ def samples_of(
         target, pole = followed["target"], followed.get("pole")
         root = chain.armature.pose.bones[chain.bones[0]]
         parent = poses.wide([root.parent.name])[:, 0] if root.parent else None
-        its_tips, carried = tips[number], None
+        carried = None
         if is_carried(chain, *span):
             carried = carried_by(root, poses.of([root.name])[:, 0], bases.of([root.name])[:, 0], parent)
         its_samples = ChainSamples(
@@ -147,7 +147,7 @@ def samples_of(
             world=world,
             parent=parent,
             bases=bases.wide(chain.bones),
-            tips=its_tips if len(its_tips) == frames else repeated(its_tips[0], frames),
+            tips=at_all(tips[number], frames),
             settings=thinned(record.settings[number]),
             aims=aims[target] if chain.follows_rotation else None,
             hands=None

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import bpy
@@ -11,6 +11,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
+from ...core.affine import changed
 from ...core.inputs import Floats
 from ...core.solution import drained, mapped
 from ..chain.chain import RigChain
@@ -290,14 +291,14 @@ class Sampler:
             for number, seen in zip(tuple(found), (yield from mapped(looking, lambda _: 0)), strict=True):
                 stepped[number] = difference_of(*rigs[number], found[number].at(looked), seen)
                 still = [np.full(len(times), surfaces[0], object) for surfaces in seen.surfaces]
-                found[number] = replace(found[number], surfaces=still)
+                found[number] = changed(found[number], surfaces=still)
             found = {number: record for number, record in found.items() if not stepped[number]}
         left = [number for number in stepped if number not in found]
         if not left:
             yield len(times)
         seen_all = yield from self._step(self._own, [rigs[number] for number in left], times)
         for number, seen in zip(left, seen_all, strict=True):
-            found[number] = replace(seen, stepped=stepped[number])
+            found[number] = changed(seen, stepped=stepped[number])
         return [(rig, found[number]) for number, rig in enumerate(rigs)]
 
     def _step(

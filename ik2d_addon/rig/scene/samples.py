@@ -2,12 +2,12 @@
 """The samples of a chain over frames, as arrays."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.affine import Frames, are_finite, is_constant, product, unrepeated
+from ...core.affine import Frames, are_finite, at_all, changed, product, unrepeated
 from ...core.inputs import Floats
 from ...core.words import noted, refusal, say
 from ..chain.chain import RigChain
@@ -87,7 +87,7 @@ class ChainSamples(Frames):
         for column, values in enumerate((softness, bend, influence)):
             if values is not None:
                 settings[:, column] = values
-        return replace(self, settings=settings)
+        return changed(self, settings=settings)
 
 
 def solvable(chain: RigChain, samples: ChainSamples) -> NDArray[np.bool_]:
@@ -121,10 +121,10 @@ def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[_Condition]:
         noted("armature '{armature}', or a bone above the chain, has no finite place"),
         armature,
     )
-    linear = held[:1, :3, :3] if is_constant(held) else held[:, :3, :3]
-    sized = np.abs(np.linalg.det(np.nan_to_num(linear))) > 0.0
+    linear = unrepeated(held)[:, :3, :3]
+    sized = np.abs(np.linalg.det(np.where(np.isfinite(linear), linear, 0.0))) > 0.0
     yield (
-        np.broadcast_to(sized, len(held)),
+        at_all(sized, len(held)),
         noted("armature '{armature}', or a bone above the chain, is scaled to nothing"),
         armature,
     )
@@ -140,7 +140,7 @@ def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[_Condition]:
     for i, bone in enumerate(() if finite.all() else chain.pose_bones):
         is_finite = finite[:, i, :, : 3 if bone.bone.use_connect else 4].all(axis=(1, 2))
         yield (
-            np.broadcast_to(is_finite, len(held)),
+            at_all(is_finite, len(held)),
             noted("bone '{bone}' has no finite location or scale"),
             {"bone": bone.name},
         )

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The goal of an ankle at each frame: the foot's control, its roll, and the ground."""
 
-from dataclasses import replace
-
 import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ....core.affine import orientations
+from ....core.affine import changed, orientations
 from ....core.inputs import Floats
 from ...chain.chain import RigChain
 from ...chain.foot.foot import Foot
@@ -37,7 +35,7 @@ def with_foot(
         soles = _soles(foot, values, samples.targets, linear)
         lifts = np.where(samples.heeds_ground, ground.lifts(soles), 0.0)
         goals[:, 2] += np.nan_to_num(lifts)
-    return replace(samples, targets=goals, foot=np.stack(angles, axis=-1), lifts=lifts)
+    return changed(samples, targets=goals, foot=np.stack(angles, axis=-1), lifts=lifts)
 
 
 def _soles(foot: Foot, values: Floats, targets: Floats, linear: Floats) -> Floats:

@@ -7,11 +7,11 @@ bake first writes it.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 
 import bpy
 import numpy as np
 
+from ....core.affine import changed
 from ....core.inputs import Floats
 from ....core.words import say
 from ...animation import keys, versions
@@ -32,7 +32,7 @@ def without_slides(
     bases = samples.bases.copy()
     for bone, noted in noted_locations(rig, animation_times(scene, times), copies).items():
         bases[:, bone, :3, 3] = np.where(np.isnan(noted), bases[:, bone, :3, 3], noted)
-    return replace(samples, bases=bases)
+    return changed(samples, bases=bases)
 
 
 def noted_locations(rig: RigChain, times: Sequence[float], copies: bool = True) -> dict[int, Floats]:
