@@ -130,17 +130,20 @@ def product(a: Floats, b: Floats) -> Floats:
 
 
 def turned(matrices: Floats, vectors: Floats) -> Floats:
-    """Return vectors (frames, 3), each turned and scaled by its matrix (frames, 3, 3)."""
-    if _is_thin(matrices):
-        rotated: Floats = vectors @ matrices[0].T
+    """Return vectors (.., frames, 3), each turned and scaled by its matrix (.., frames, 3, 3).
+
+    Or all of them by one, (.., 1, 3, 3).
+    """
+    if _is_thin(matrices) or matrices.shape[-3] < vectors.shape[-2]:
+        rotated: Floats = vectors @ matrices[..., 0, :, :].swapaxes(-1, -2)
     else:
         rotated = (matrices @ vectors[..., None])[..., 0]
     return rotated
 
 
 def norms(vectors: Floats) -> Floats:
-    """Return the lengths (frames,) of vectors (frames, 3)."""
-    x, y, z = vectors.T
+    """Return the lengths (..) of vectors (.., 3)."""
+    x, y, z = vectors[..., 0], vectors[..., 1], vectors[..., 2]
     lengths: Floats = np.sqrt(x * x + y * y + z * z)
     return lengths
 

@@ -2,6 +2,7 @@
 """Inverses of affine matrices, held to numpy's general ones, and what holds at all frames."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 from ik2d_addon.core.affine import (
     Frames,
     are_finite,
+    at_all,
+    changed,
     crossed,
     crosses,
     inverse,
@@ -136,6 +139,23 @@ def test_vectors_are_turned_alike_by_thin_matrices_and_by_others():
     assert np.allclose(turned(thinned(still), vectors), turned(still, vectors), rtol=1e-14, atol=1e-14)
 
 
+def test_vectors_of_several_chains_are_turned_as_those_of_each():
+    vectors = CHANCE.normal(size=(4, 5, 3))
+    for matrices in (affine(4, 5), affine(4, 1)):
+        linear = matrices[..., :3, :3]
+        each = [
+            turned(thinned(np.repeat(one, 5 // len(one), axis=0)), own)
+            for one, own in zip(linear, vectors, strict=True)
+        ]
+        assert np.array_equal(turned(linear, vectors), each)
+
+
+def test_values_of_one_frame_hold_at_all():
+    moving, still = np.arange(6.0).reshape(3, 2), np.arange(2.0)[None]
+    assert at_all(moving, 3) is moving
+    assert at_all(still, 3).tolist() == [[0.0, 1.0]] * 3 and is_thin(at_all(still, 3))
+
+
 @pytest.mark.parametrize("one", [np.eye(4)[:3, 1:], np.arange(4.0), np.array(2.0)], ids=str)
 @pytest.mark.parametrize("frames", [0, 1, 3])
 def test_what_is_repeated_takes_up_one_frame_and_is_to_read_alone(one, frames):
@@ -185,6 +205,22 @@ def test_some_of_the_frames_are_those_of_every_array_and_the_rest_stays(rows):
     assert is_thin(found.some.others) and found.some.others.shape == (len(numbers[rows]), 2)
     assert all(np.array_equal(*pair) for pair in zip(found.parts, (wide[rows], -wide[rows]), strict=True))
     assert Some(numbers).at(rows).others is None
+
+
+def test_some_fields_of_a_dataclass_are_changed_and_what_it_remembered_is_not_kept():
+    @dataclass(frozen=True)
+    class Kept:
+        places: int
+        name: str = "all"
+
+        @cached_property
+        def twice(self) -> int:
+            return 2 * self.places
+
+    before = Kept(1)
+    assert before.twice == 2
+    after = changed(before, places=3)
+    assert (after, after.twice, after.name) == (Kept(3), 6, "all") and before == Kept(1)
 
 
 def test_joined_frames_follow_one_another():

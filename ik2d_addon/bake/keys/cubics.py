@@ -141,12 +141,8 @@ def read_played(
     rotations: Sequence[BoneRotation],
     times: Sequence[float] | Floats,
     known: Linkage | None = None,
-    values: Sequence[Floats] | None = None,
 ) -> PlayedChain:
-    """Return the played chain for its rotations and the locations after them.
-
-    known: of other times. values: (times, channels) of each, in place of its own.
-    """
+    """Return the played chain for its rotations and the locations after them. known: of other times."""
     if samples.swings is not None:  # the first bone's channels hold them
         samples = changed(samples, swings=None)
     linkage = read_linkage(rig, samples, known)
@@ -161,7 +157,7 @@ def read_played(
         ],
         widths=[by_bone[name].values.shape[1] if name in by_bone else 0 for name in rig.bones],
         times=np.array(times),
-        channels=np.concatenate(values or [rotation.values for rotation in rotations], axis=1),
+        channels=np.concatenate([rotation.values for rotation in rotations], axis=1),
         located=[(rig.bones.index(one.bone), one.channels) for one in moved],
         bases=samples.bases[:, :, :3, 3] if moved else None,
         marks=None if rig.swing is None else rig.pose_bones[0].bone.length * _MARKS,

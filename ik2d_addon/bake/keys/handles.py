@@ -80,11 +80,11 @@ def strays(drawn: Sequence[Drawn]) -> Steps[list[Floats]]:
     values = iter(all_between([rotation for chain in drawn for rotation in chain.rotations], 0.5))
     scaled, played = [], []
     for chain, rotations, half_way in drawn:
-        between = [next(values) for _ in rotations]
+        between = [changed(rotation, values=next(values)) for rotation in rotations]
         factors = None if chain.factors is None else automatic_between(chain.factors, 0.5)
         scaled.append(with_scale(chain.rig, half_way, factors))
         times = np.arange(len(half_way.targets)) + 0.5
-        played.append(read_played(chain.rig, scaled[-1], rotations, times, chain.linkage, between))
+        played.append(read_played(chain.rig, scaled[-1], between, times, chain.linkage))
     missed = []
     tips = yield from tips_of(played)
     for (chain, _, _), samples, its_tips in zip(drawn, scaled, tips, strict=True):

@@ -144,7 +144,7 @@ def _numbers_going_on(problem: Problem, solution: Solution) -> Solution:
     """Return the solution with continuous angles of limited joints whose range has room for two."""
     limits, angles = problem.rig.joints.limits, solution.angles.copy()
     for i in np.flatnonzero(limits[:, 1] - limits[:, 0] >= 2.0 * np.pi):
-        near = 0.0 if problem.near is None else float(problem.near[i])
+        near = 0.0 if problem.near is None else float(problem.near[0, i])
         low, high = limits[i].tolist()
         turns = going_on(angles[:, i] - problem.unturned[:, i], low, high, near)
         angles[:, i] = turns + problem.unturned[:, i]
@@ -168,7 +168,7 @@ def _led(
     if after is None or not solvable(rig, beyond).all():
         return solution
     m, gap = len(times), after.frame - times[-1]
-    there = changed(problem_of(rig, swung(rig, beyond)), near=None)
+    there = changed(problem_of([rig], [swung(rig, beyond)]), near=None)
     going_there = solution.angles[-1] + there.unturned[0] - problem.unturned[-1]
     natural = yield from there.one(0, StartPose(going_there, solution.slides[-1]), goes_on=True)
     missing = wrapped(there.angles_of(after.turns, 0) - natural.angles[0])

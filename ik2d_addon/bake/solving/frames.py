@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One chain over all frames: how it is held, where its target is -> how its joints turn."""
+"""Chains over all frames: how they are held, where their targets are -> how their joints turn."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import IK2DError, Solution
-from ...core.affine import Frames, changed, is_constant, norms, product, turned, unrepeated
+from ...core.affine import Frames, changed, norms, turned
 from ...core.chain import DEFAULT_TOLERANCE
 from ...core.inputs import Floats, wrapped
 from ...core.one_target.bones import FINE
@@ -22,12 +22,12 @@ from ...rig.pose.bone_matrices import carried_by_swings, first_rotations
 from ...rig.pose.hand_rotations import angles_between
 from ...rig.pose.keyed_pose import NeighborPoses, OwnPose
 from ...rig.pose.kinematics import Linkage, read_linkage
-from ...rig.pose.measures import is_uneven, uneven, uneven_above
+from ...rig.pose.measures import uneven_in_words
 from ...rig.pose.swings import PlaneTurns, as_far, blended_swings, flips, swung
 from ...rig.scene.rounding import reached_within
 from ...rig.scene.samples import ChainSamples
 from .aiming import Aimed, aim, flip_over
-from .problem import NOTHING_TO_JOIN, Problem
+from .problem import NOTHING_TO_JOIN, Problem, each_of
 from .solvers import StartPose
 from .stretching import lengthened, problem_of, with_scale
 from .turn_over import shares
@@ -119,11 +119,30 @@ class Asked:
         """The samples with the plane turned to the target."""
         return swung(self.rig, self.samples, self.spins)
 
-    def problem(self) -> Problem:
-        """Return the problem of its solver."""
-        with self.named():
-            linkage = None if self.rig.swing is not None else self.linkage
-            return problem_of(self.rig, self.ready, self.neighbors, linkage)
+    @cached_property
+    def joints(self) -> Linkage:
+        """The linkage of these samples, with bones as long as the samples have them."""
+        if self.linkage is not None and self.rig.swing is None:
+            return self.linkage
+        return read_linkage(self.rig, with_scale(self.rig, self.ready))
+
+    @property
+    def kind(self) -> Hashable:
+        """What chains have in common that are solved as one array; None for one that is solved alone.
+
+        Two bones that turn freely on one side, on frames that depend on themselves alone.
+        """
+        rig, settings = self.rig, self.rig.settings
+        special = (rig.slides, rig.stretching, rig.swing, settings.tip_angle, self.other_pose)
+        if settings.solver != 'TWO_BONE' or special != (None,) * len(special) or settings.aims:
+            return None
+        if rig.joints.held.any() or rig.joints.askew or (np.abs(self.samples.bend) < 1.0).any():
+            return None
+        if not self.joints.is_flat or self.joints.bases is None:
+            return None
+        still = (self.samples.world.strides[0] == 0, self.joints.to_pose.strides[0] == 0)
+        inherits = (link.inherits for link in self.joints.links)
+        return len(self.times), settings.tolerance, self.starts is None, *still, *inherits
 
     @contextmanager
     def named(self) -> Iterator[None]:
@@ -150,139 +169,166 @@ def solve_chains(asked: Sequence[Asked]) -> Steps[list[SolvedChain]]:
     CCD starts each frame from the one before, and the first from `neighbors.before` or else Even's pose.
     Yields the number of frames done, of all chains together.
     """
-    problems, aimed, before = [chain.problem() for chain in asked], {}, 0
-    for numbers in _together(asked, problems):
+    solved: dict[int, SolvedChain] = {}
+    before = 0
+    for numbers in _together(asked):
         yield before
-        if len(numbers) == 1:
-            (number,) = numbers
-            alone = _alone(asked[number], problems[number])
-            problems[number], aimed[number] = yield from mapped(alone, before.__add__)
-        else:
-            as_one = _as_one(numbers, asked, problems)
-            aimed |= zip(numbers, (yield from mapped(as_one, before.__add__)), strict=True)
-        before += sum(len(asked[number].times) for number in numbers)
+        alike = [asked[number] for number in numbers]
+        steps = mapped(_solve_alike(alike), before.__add__)
+        solved |= zip(numbers, (yield from steps), strict=True)
+        before += sum(len(one.times) for one in alike)
+        yield before
+    return [solved[number] for number in range(len(asked))]
+
+
+def _together(asked: Sequence[Asked]) -> list[list[int]]:
+    """Return the numbers of chains, those in one list to be solved as one array."""
+    kinds: dict[Hashable, list[int]] = {}
+    for number, chain in enumerate(asked):
+        with chain.named():
+            kind = chain.kind
+        kinds.setdefault((number,) if kind is None else kind, []).append(number)
+    groups = []
+    for numbers in kinds.values():
+        most = max(1, _TOGETHER // max(1, len(asked[numbers[0]].times)))
+        groups += [numbers[first : first + most] for first in range(0, len(numbers), most)]
+    return groups
+
+
+def _solve_alike(asked: Sequence[Asked]) -> Steps[list[SolvedChain]]:
+    """Solve chains of one kind as one array, or one chain. Yields the number of frames done."""
+    first, rigs = asked[0], [one.rig for one in asked]
+    joins, linkages = [one.neighbors for one in asked], [one.joints for one in asked]
+    starts = [one.starts for one in asked if one.starts is not None]
+    start = StartPose.joined(starts) if starts else None
+    try:
+        with first.named():
+            problem = problem_of(rigs, [one.ready for one in asked], joins, linkages)
+    except IK2DError:
+        if len(asked) == 1:
+            raise
+        alone = []
+        for one in asked:  # which names the one that cannot be solved
+            alone += yield from _solve_alike([one])
+        return alone
+    with first.named():
+        problem = yield from lengthened(problem, start)
+        aimed = yield from aim(problem, start, first.times, first.neighbors, first.beyond)
+        if len(asked) == 1 and (np.abs(first.samples.bend) < 1.0).any():
+            aimed = yield from flip_over(problem, first.samples.bend, aimed)
+    return _solved(asked, problem, changed(aimed, solution=problem.judged(aimed.solution)))
+
+
+def _solved(asked: Sequence[Asked], problem: Problem, aimed: Aimed) -> list[SolvedChain]:
+    """Return chains of one kind as they were aimed, blended by their influence, and what that misses."""
+    first, rigs, rows = asked[0], [one.rig for one in asked], (len(asked), len(asked[0].times))
+    linkages, samples = [one.joints for one in asked], [one.ready for one in asked]
+    if len(asked) == 1:
+        problem, aimed, samples[0] = _influenced(first, problem, aimed)
+        linkages = [problem.linkage]
+    solution, turns, locations = aimed.solution, aimed.turns, None
+    factors = None if problem.stretched is None else problem.stretched.factors
+    slides = problem.added(solution.slides)
+    if slides is not None:
+        if first.other_pose is not None:
+            slides = samples[0].influence[:, None] * slides
+        locations = _locations(first.rig, samples[0], turns, slides)
+    worlds, above = each_of([own.world for own in samples]), each_of([one.to_pose for one in linkages])
+    to_world = worlds @ above
+    linear = to_world[..., :3, :3]
+    planes = np.array([(each.plane.origin, each.plane.x, each.plane.y, each.plane.normal) for each in rigs])
+    origins, x_axes, y_axes, normals = (planes[:, None, i] for i in range(4))  # (chains, 1, 3)
+    points = problem.points.reshape(*rows, 3)
+    if aimed.tips is None:
+        tips = linkages[0].tips_turned(turns, slides)[None]
+    else:
+        flat = aimed.tips.reshape(*rows, 2)
+        heights = np.array([one.heights for one in linkages]).reshape(len(asked), -1, 1)
+        tips = origins + flat[..., :1] * x_axes + flat[..., 1:] * y_axes + heights * normals
+    if first.rig.settings.aims:
+        points = as_far(first.rig, points[0], tips[0])[None]
+    miss = points - tips
+    height = miss @ normals.swapaxes(1, 2)  # (chains, frames, 1)
+    distance = norms(turned(linear, miss))
+    residual = norms(turned(linear, miss - height * normals))
+    sizes = problem.sizes.reshape(len(asked), -1)
+    along, across = (norms((linear @ axes[..., None])[..., 0]) for axes in (x_axes, normals))
+    off_plane = np.abs(height[..., 0]) * across
+    reach, largest = (along * sizes).max(axis=1), along.max(axis=1)
+    finest = largest * (first.rig.settings.tolerance or DEFAULT_TOLERANCE * sizes.max(axis=1))
+    roots = turned(linear, np.repeat(origins, linear.shape[1], axis=1)) + to_world[..., :3, 3]
+    tolerance = reached_within(finest, reach, worlds, roots)
+    softness, bend, influence = (
+        np.concatenate([own.settings[:, column] for own in samples]).reshape(rows) for column in range(3)
+    )
+    if samples[0].swings is not None:  # between two planes it is off neither
+        residual = np.where(influence < 1.0, distance, residual)
+        off_plane = np.where(influence < 1.0, 0.0, off_plane)
+    turning = shares(bend) > 0.0
+    as_solved = ~turning & (influence == 1.0)
+    missing = as_solved & (residual > tolerance[:, None])
+    solution = solution.missing(missing.ravel(), softness.ravel())
+    solution = solution.within((distance <= tolerance[:, None]).ravel())
+    aims = problem.targets / np.maximum(problem.lengths.sum(axis=1), FINE)[:, None]
+    angle_errors = _angle_errors(problem, turns)
+    bases = each_of([with_scale(rig, own).bases for rig, own in zip(rigs, samples, strict=True)])
+    uneven_scales = uneven_in_words(rigs, worlds, above, bases)
     solved = []
-    for number, (chain, problem) in enumerate(zip(asked, problems, strict=True)):
-        solved.append(_solved(chain, problem, aimed[number]))
-        yield before
+    for number, (one, rig, own) in enumerate(zip(asked, rigs, samples, strict=True)):
+        part = slice(number * rows[1], (number + 1) * rows[1])
+        jumps = tuple(_jumps(rig, turns[part], one.times, one.neighbors))
+        has_ground = rig.foot is not None and rig.foot.ground is not None
+        solved.append(
+            SolvedChain(
+                rig=rig.with_remarks(notes=(*rig.remarks.notes, *jumps)) if jumps else rig,
+                turns=turns[part],
+                angles=aimed.angles[part],
+                solution=Frames.at(solution, part),
+                softness=softness[number],
+                influence=influence[number],
+                miss=TipMiss(residual[number], off_plane[number], distance[number]),
+                reach=float(reach[number]),
+                tolerance=float(tolerance[number]),
+                noticed=Noticed(
+                    aims=aims[part],
+                    joints_off_plane=float(largest[number]) * rig.remarks.off_plane,
+                    uneven_scale=uneven_scales[number],
+                    slides=slides,
+                    turning=turning[number],
+                    angle_errors=angle_errors,
+                    lifts=own.lifts if has_ground else None,
+                ),
+                factors=factors,
+                locations=locations,
+                linkage=linkages[number].lasting,
+                swings=own.swings,
+                plane_turns=flips(rig, one.samples, one.spins),
+            )
+        )
     return solved
 
 
-def _together(asked: Sequence[Asked], problems: Sequence[Problem]) -> list[list[int]]:
-    """Return the numbers of chains, those in one list to be solved as one array."""
-    groups: dict[Hashable, list[int]] = {}
-    sizes: dict[Hashable, int] = {}
-    for number, (chain, problem) in enumerate(zip(asked, problems, strict=True)):
-        kind, frames = problem.kind, len(problem.targets)
-        key: Hashable = number if kind is None else (kind, chain.starts is None)
-        if sizes.get(key, 0) + frames > _TOGETHER and key in groups:  # enough: begin another
-            groups[number, "whole"], sizes[key] = groups.pop(key), 0
-        groups.setdefault(key, []).append(number)
-        sizes[key] = sizes.get(key, 0) + frames
-    return list(groups.values())
-
-
-def _alone(asked: Asked, problem: Problem) -> Steps[tuple[Problem, Aimed]]:
-    """Aim a chain that is solved by itself; return its problem, with the lengths found, and the result."""
-    with asked.named():
-        problem = yield from lengthened(problem, asked.starts)
-        aimed = yield from aim(problem, asked.starts, asked.times, asked.neighbors, asked.beyond)
-        return problem, (yield from _flipped(asked, problem, aimed))
-
-
-def _as_one(
-    numbers: Sequence[int], asked: Sequence[Asked], problems: Sequence[Problem]
-) -> Steps[list[Aimed]]:
-    """Aim several chains of one kind, by their numbers, as one array."""
-    whole = Problem.joined([problems[number] for number in numbers])
-    starts = [start for number in numbers if (start := asked[number].starts) is not None]
-    first = asked[numbers[0]]
-    aiming = aim(
-        whole, StartPose.joined(starts) if starts else None, first.times, first.neighbors, first.beyond
-    )
-    aimed, results = (yield from aiming), []
-    for number, part in zip(numbers, whole.parts, strict=True):
-        results.append((yield from _flipped(asked[number], problems[number], aimed.at(part.rows))))
-    return results
-
-
-def _flipped(asked: Asked, problem: Problem, aimed: Aimed) -> Steps[Aimed]:
-    """Return the result of aiming where the chain also turns over, and its status."""
-    if (np.abs(asked.samples.bend) < 1.0).any():
-        with asked.named():
-            aimed = yield from flip_over(problem, asked.samples.bend, aimed)
-    return changed(aimed, solution=problem.judged(aimed.solution))
-
-
-def _solved(asked: Asked, problem: Problem, aimed: Aimed) -> SolvedChain:
-    """Return the chain as it was aimed, blended by its influence, and what that misses."""
-    rig, samples, times = asked.rig, asked.ready, asked.times
-    solution, turns, other = aimed.solution, aimed.turns, asked.other_pose
-    linkage, slides = problem.linkage, problem.added(solution.slides)
-    factors = None if problem.stretched is None else problem.stretched.factors
-    points = problem.points
-    if other is not None:
-        as_solved_turns, turns = turns[:, 0], _blended(rig, turns, other.turns, samples.influence)
-        slides = None if slides is None else samples.influence[:, None] * slides
-        if samples.swings is not None and other.first is not None:
-            both = as_solved_turns, turns[:, 0]
-            swings = blended_swings(rig, samples.swings, other.first, both, samples.influence)
-            # The miss in the plane as it stands then.
-            there, now = (carried_by_swings(rig, each) for each in (samples.swings, swings))
-            points = turned(np.linalg.inv(now) @ there, points - rig.plane.origin) + rig.plane.origin
-            samples = changed(samples, swings=swings)
-        if factors is not None:
-            factors = 1.0 + samples.influence[:, None] * (factors - 1.0)
-        if factors is not None or samples.swings is not None:
-            linkage = read_linkage(rig, with_scale(rig, samples, factors))
-    to_world = product(samples.world, linkage.to_pose)
-    flat = aimed.tips if other is None else None
-    tips = linkage.tips_turned(turns, slides) if flat is None else linkage.lifted(flat)
-    miss = (as_far(rig, points, tips) if rig.settings.aims else points) - tips
-    height = miss @ rig.plane.normal
-    linear = to_world[:, :3, :3]
-    in_plane = miss - height[:, None] * rig.plane.normal
-    distance = norms(turned(linear, miss))
-    sizes = problem.sizes
-    along, across = (norms(unrepeated(linear) @ axis) for axis in (rig.plane.x, rig.plane.normal))
-    reach = float((along * sizes).max())
-    finest = float(along.max()) * (rig.settings.tolerance or DEFAULT_TOLERANCE * float(sizes.max()))
-    roots = turned(linear, rig.plane.origin[None]) + to_world[:, :3, 3]
-    tolerance = reached_within(finest, reach, samples.world, roots)
-    residual, turning = norms(turned(linear, in_plane)), shares(samples.bend) > 0.0
-    off_plane = np.abs(height) * across
-    if samples.swings is not None:  # between two planes it is off neither
-        is_blended = samples.influence < 1.0
-        residual = np.where(is_blended, distance, residual)
-        off_plane = np.where(is_blended, 0.0, off_plane)
-    as_solved = ~turning & (samples.influence == 1.0)
-    solution = solution.missing(as_solved & (residual > tolerance), samples.softness)
-    jumps = tuple(_jumps(rig, turns, times, asked.neighbors))
-    return SolvedChain(
-        rig=rig.with_remarks(notes=(*rig.remarks.notes, *jumps)) if jumps else rig,
-        turns=turns,
-        angles=aimed.angles,
-        solution=solution.within(distance <= tolerance),
-        softness=samples.softness,
-        influence=samples.influence,
-        miss=TipMiss(residual, off_plane, distance),
-        reach=reach,
-        tolerance=tolerance,
-        noticed=Noticed(
-            aims=problem.targets / np.maximum(problem.lengths.sum(axis=1), FINE)[:, None],
-            joints_off_plane=float(along.max()) * rig.remarks.off_plane,
-            uneven_scale=_uneven_scale(rig, with_scale(rig, samples), linkage),
-            slides=slides,
-            turning=turning,
-            angle_errors=_angle_errors(problem, turns),
-            lifts=samples.lifts if rig.foot is not None and rig.foot.ground is not None else None,
-        ),
-        factors=factors,
-        locations=None if slides is None else _locations(rig, samples, turns, slides),
-        linkage=linkage.lasting,
-        swings=samples.swings,
-        plane_turns=flips(rig, asked.samples, asked.spins),
-    )
+def _influenced(asked: Asked, problem: Problem, aimed: Aimed) -> tuple[Problem, Aimed, ChainSamples]:
+    """Return a chain's problem, turns and samples, blended by its influence with another pose."""
+    rig, samples, other = asked.rig, asked.ready, asked.other_pose
+    if other is None:
+        return problem, aimed, samples
+    points, stretched, linkage = problem.points, problem.stretched, problem.linkage
+    turns = _blended(rig, aimed.turns, other.turns, samples.influence)
+    if samples.swings is not None and other.first is not None:
+        both = aimed.turns[:, 0], turns[:, 0]
+        swings = blended_swings(rig, samples.swings, other.first, both, samples.influence)
+        # The miss in the plane as it stands then.
+        there, now = (carried_by_swings(rig, each) for each in (samples.swings, swings))
+        points = turned(np.linalg.inv(now) @ there, points - rig.plane.origin) + rig.plane.origin
+        samples = changed(samples, swings=swings)
+    if stretched is not None:
+        stretched = changed(stretched, factors=1.0 + samples.influence[:, None] * (stretched.factors - 1.0))
+    if stretched is not None or samples.swings is not None:
+        factors = None if stretched is None else stretched.factors
+        linkage = read_linkage(rig, with_scale(rig, samples, factors))
+    problem = changed(problem, points=points, stretched=stretched, linkage=linkage)
+    return problem, changed(aimed, turns=turns, tips=None), samples
 
 
 def _angle_errors(problem: Problem, turns: Floats) -> Floats | None:
@@ -303,19 +349,6 @@ def _locations(rig: RigChain, samples: ChainSamples, turns: Floats, slides: Floa
         for bone, offsets in rig.slides.offsets(turns, slides).items():
             locations[:, bone] += offsets
     return locations
-
-
-def _uneven_scale(rig: RigChain, samples: ChainSamples, linkage: Linkage) -> str:
-    """Return the name, in words, of the armature or bone that is scaled unevenly; "" for none."""
-    if is_uneven(samples.world[:, :3, :3]):
-        return say("armature '{armature}'", armature=rig.armature.name)
-    if is_uneven(linkage.to_pose[:, :3, :3]):
-        return uneven_above(rig)
-    linear = samples.bases[..., :3, :3]
-    bones = uneven(linear) if is_constant(linear) else map(is_uneven, np.swapaxes(linear, 0, 1))
-    return next(
-        (say("bone '{bone}'", bone=bone) for bone, scaled in zip(rig.bones, bones, strict=True) if scaled), ""
-    )
 
 
 def _blended(rig: RigChain, turns: Floats, other_turns: Floats, influence: Floats) -> Floats:

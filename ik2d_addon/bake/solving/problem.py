@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The problem of a chain's solver at each frame."""
+"""The problem of a solver at each frame, of a chain or of several of one kind."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,17 +14,17 @@ from ...core import (
     Status,
     posture_of,
 )
-from ...core.affine import changed, inverse, product, turned, unrepeated
+from ...core.affine import changed, inverse, is_constant, turned, unrepeated
 from ...core.arithmetic import cos_and_sin, summed_up
 from ...core.chain import DEFAULT_TOLERANCE
-from ...core.inputs import Floats
+from ...core.inputs import LONGEST, Floats, floats_within
 from ...core.one_target.bones import FINE
 from ...core.path import Posture, turned_over
 from ...core.solution import Steps
 from ...core.two_bone import are_plain, solve_pairs
 from ...rig.chain.chain import RigChain
 from ...rig.pose.keyed_pose import NeighborPoses
-from ...rig.pose.kinematics import Linkage, angles_before, continuous, read_linkage
+from ...rig.pose.kinematics import Linkage, angles_before
 from ...rig.pose.tip_headings import wanted_headings
 from ...rig.scene.samples import ChainSamples
 from .sliding import Sliding, read_sliding
@@ -50,14 +50,6 @@ class Stretched:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """One of several chains of one kind that are solved together."""
-
-    rows: slice  # its frames
-    near: Floats | None  # (n,) the turns whose numbers its first frame's go on from
-
-
-@dataclass(frozen=True, eq=False)
 class Problem:
     """The problem of a chain's solver at each frame."""
 
@@ -70,74 +62,59 @@ class Problem:
     unturned: Floats  # (frames, n) the solver's angles then
     softness: Floats  # (frames,)
     bend: Floats  # (frames,)
-    near: Floats | None  # (n,) the turns whose numbers the first frame's go on from
+    near: Floats | None  # (chains, n) the turns whose numbers the first frame's go on from
     sliding: Sliding | None = None  # None where all bones are rigid
     stretched: Stretched | None = None  # None where the bones keep their lengths
     wanted: Floats | None = None  # (frames,) headings of the last bone; None where it is free
-    parts: tuple[Part, ...] = ()  # of several chains of one kind
-
-    @classmethod
-    def joined(cls, problems: "Sequence[Problem]") -> "Problem":
-        """Return the problem of several chains of one `kind`, the frames of each after those before."""
-        frames = [len(problem.targets) for problem in problems]
-        ends = np.cumsum(frames).tolist()
-        names = ("points", "targets", "lengths", "headings", "unturned", "softness", "bend")
-        return changed(
-            problems[0],
-            **{name: np.concatenate([getattr(problem, name) for problem in problems]) for name in names},
-            linkage=Linkage.joined([problem.linkage for problem in problems], frames),
-            parts=tuple(
-                Part(slice(end - count, end), each.near)
-                for end, count, each in zip(ends, frames, problems, strict=True)
-            ),
-        )
-
-    @property
-    def kind(self) -> Hashable:
-        """What chains have in common that are solved as one array; None for one that is solved alone.
-
-        Two bones that turn freely, on frames that depend on themselves alone.
-        """
-        rig, plain = self.rig, (self.sliding, self.stretched, self.wanted)
-        free = rig.settings.solver == 'TWO_BONE' and not rig.joints.held.any() and not rig.joints.askew
-        if not free or any(special is not None for special in plain) or not self.linkage.is_flat:
-            return None
-        if self.linkage.bases is None or not are_plain(self.lengths, self.targets):
-            return None
-        return rig.settings.tolerance, *(link.inherits for link in self.linkage.links)
 
     @classmethod
     def of(
         cls,
-        rig: RigChain,
-        samples: ChainSamples,
-        neighbors: NeighborPoses = NOTHING_TO_JOIN,
-        linkage: Linkage | None = None,
+        rigs: Sequence[RigChain],
+        samples: Sequence[ChainSamples],
+        neighbors: Sequence[NeighborPoses],
+        linkages: Sequence[Linkage],
     ) -> "Problem":
-        """Return the problem of samples, in the space in which the chain's plane does not move.
+        """Return the problem of the samples of chains of one kind, in the spaces in which planes do not move.
 
         With bones as long as the samples have them: `problem_of` stretches them, too.
         """
-        linkage = linkage or read_linkage(rig, samples)
-        into = inverse(product(samples.world, linkage.to_pose))
-        points = turned(into[:, :3, :3], samples.targets) + into[:, :3, 3]
-        lengths, headings = linkage.unturned()
-        before = neighbors.before
+        rig, count, frames = rigs[0], len(rigs), len(samples[0].targets)
+        worlds, to_pose = each_of([own.world for own in samples]), each_of([one.to_pose for one in linkages])
+        into = inverse(worlds @ to_pose)
+        if is_constant(into.swapaxes(0, 1)):
+            into = into[:, :1]
+        there = turned(into[..., :3, :3], np.array([own.targets for own in samples])) + into[..., :3, 3]
+        points = floats_within(there.reshape(-1, 3), "points", LONGEST)
+        offsets = there - np.array([[one.plane.origin] for one in rigs])  # that is the chain's root
+        axes = np.array([(one.plane.x, one.plane.y) for one in rigs])[..., None]
+        flat = np.concatenate((offsets @ axes[:, 0], offsets @ axes[:, 1]), axis=-1)
+        if count == 1:
+            linkage = linkages[0]
+            lengths, headings = linkage.unturned()
+            unturned = angles_before(headings)
+        else:
+            linkage, shapes = Linkage.joined(linkages, frames), Linkage.joined(linkages).unturned()
+            each = (*shapes, angles_before(shapes[1][None])[0])
+            lengths, headings, unturned = (np.repeat(values, frames, axis=0) for values in each)
+        before = [join.before and join.before.turns for join in neighbors]
+        first = neighbors[0].before
         return cls(
             rig,
             linkage,
             points,
-            rig.plane.project(points),  # the plane's origin is the chain's root
+            flat.reshape(-1, 2),
             lengths,
             headings,
-            angles_before(headings),
-            samples.softness,
-            np.where(samples.bend < 0.0, -1.0, 1.0),  # the nearer side, where it turns over
-            before.turns if before else None,
+            unturned,
+            np.concatenate([own.softness for own in samples]),
+            # The nearer side, where it turns over.
+            np.where(np.concatenate([own.bend for own in samples]) < 0.0, -1.0, 1.0),
             None
-            if rig.slides is None
-            else read_sliding(linkage, headings, before.slides if before else None),
-            wanted=wanted_headings(rig, samples, linkage.to_pose),
+            if all(turns is None for turns in before)
+            else np.array([np.zeros(len(rig.bones)) if turns is None else turns for turns in before]),
+            None if rig.slides is None else read_sliding(linkage, headings, first.slides if first else None),
+            wanted=wanted_headings(rig, samples[0], linkage.to_pose),
         )
 
     @cached_property
@@ -171,7 +148,7 @@ class Problem:
             return None
         if self.near is not None:
             before = None if self.sliding is None else self.sliding.before
-            return StartPose(self.angles_of(self.near, 0), self.solvers(before, 0))
+            return StartPose(self.angles_of(self.near[0], 0), self.solvers(before, 0))
         if self.rig.settings.solver == 'EVEN':  # it begins with the pose of least bend
             return None
         return StartPose(*self.posture.first(self.targets[0], float(self.bend[0])))
@@ -215,25 +192,21 @@ class Problem:
 
     def turns(self, angles: Floats) -> Floats:
         """Return the local turns (frames, n) of solved angles (frames, n)."""
-        if self.parts:
-            turns = self.linkage.relative(summed_up(np.array(angles.T, order="C")).T - self.headings)
-            return np.concatenate([continuous(turns[part.rows], part.near) for part in self.parts])
         return self.linkage.local_turns(angles, self.headings, self.rig.joints.held, self.near)
 
     def but_fine(self, missed: Floats) -> Floats:
         """Return misses (frames, 2), 0 for chains that miss nowhere by more than FINE of their length."""
-        for rows in [part.rows for part in self.parts] or [slice(None)]:
-            if np.abs(missed[rows]).max() <= FINE * self.lengths[rows][0].sum():
-                missed[rows] = 0.0
+        each = missed.reshape(self.linkage.count, -1)
+        sizes = self.lengths[:: len(missed) // len(each)].sum(axis=1)
+        each[np.abs(each).max(axis=1) <= FINE * sizes] = 0.0
         return missed
 
     def turned_again(self, turns: Floats, angles: Floats, frames: NDArray[np.intp]) -> Floats:
         """Return turns (frames, n) with those of chains whose angles (frames, n) are new at some frames."""
-        again = self.turns(angles)
-        for rows in (part.rows for part in self.parts):
-            if not ((rows.start <= frames) & (frames < rows.stop)).any():
-                again[rows] = turns[rows]
-        return again
+        again = self.turns(angles).reshape(self.linkage.count, -1, turns.shape[1])
+        moved = np.zeros((len(again), 1, 1), np.bool_)
+        moved[frames // again.shape[1]] = True
+        return np.where(moved, again, turns.reshape(again.shape)).reshape(turns.shape)
 
     def chain(self, row: int) -> Chain:
         """Return the chain at one of the frames."""
@@ -251,7 +224,7 @@ class Problem:
     @cached_property
     def is_constant(self) -> bool:
         """Whether the chain is the same at all frames: it neither stretches, nor moves a joint by itself."""
-        if self.parts:
+        if self.linkage.count > 1:
             return False
         size = self.lengths[0].sum()
         changes = [_most_changed(self.lengths), size * _most_changed(self.unturned)]
@@ -349,6 +322,12 @@ class Problem:
             last = StartPose(solution.angles[0], solution.slides[0])
             yield frame + 1
         return Solution.joined(parts)
+
+
+def each_of(values: Sequence[Floats]) -> Floats:
+    """Return values (frames, ..) of chains of one kind as one array, of one frame where they are thin."""
+    rows = len(unrepeated(values[0]))
+    return np.array([each[:rows] for each in values])
 
 
 def _most_changed(values: Floats) -> float:

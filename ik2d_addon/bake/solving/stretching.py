@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Problems of chains whose bones lengthen as the targets need: see core/stretch.py."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...core import Chain, Status, Stretch, stretched, stretched_status
@@ -42,17 +44,23 @@ def as_solved(
 
 
 def problem_of(
-    rig: RigChain,
-    samples: ChainSamples,
-    neighbors: NeighborPoses = NOTHING_TO_JOIN,
-    linkage: Linkage | None = None,
+    rigs: Sequence[RigChain],
+    samples: Sequence[ChainSamples],
+    neighbors: Sequence[NeighborPoses] = (NOTHING_TO_JOIN,),
+    linkages: Sequence[Linkage] = (),
 ) -> Problem:
-    """Return the problem of samples, with bones as long as the targets need where they lengthen."""
-    samples = with_scale(rig, samples)
-    problem = Problem.of(rig, samples, neighbors, linkage)
-    if rig.stretching is None or rig.stretching.limits.is_off:
+    """Return the problem of the samples of chains of one kind, or of a chain whose bones may lengthen.
+
+    These are as long as the targets need. linkages: of the samples, where they were read before.
+    """
+    stretching = rigs[0].stretching
+    if stretching is not None:
+        samples = [with_scale(rigs[0], samples[0])]
+    read = linkages or [read_linkage(rig, own) for rig, own in zip(rigs, samples, strict=True)]
+    problem = Problem.of(rigs, samples, neighbors, read)
+    if stretching is None or stretching.limits.is_off:
         return problem
-    return _stretched(problem, rig.stretching.limits, samples)
+    return _stretched(problem, stretching.limits, samples[0])
 
 
 def _stretched(problem: Problem, limits: Stretch, samples: ChainSamples) -> Problem:

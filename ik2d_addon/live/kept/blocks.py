@@ -2,7 +2,6 @@
 """Many frames of live chains at once, by the bake's own stages, where F-Curves alone lead the chains."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -38,8 +37,7 @@ def solved_rows(scene: bpy.types.Scene, poses: KeptPoses, times: Sequence[float]
     record = yield from record_by_curves(scene, rigs, looks.nodes, times)
     if record is None:
         return None
-    surfaces = [np.full(len(times), None, object) for _ in rigs]
-    samples = sampled(rigs, replace(record, surfaces=surfaces), looks.nodes, times)
+    samples = sampled(rigs, record, looks.nodes, times)
     asked = [_asked(scene, *each, times) for each in zip(rigs, samples, strict=True)]
     solved = yield from solve_chains(asked)
     values: dict[Channel, Floats] = {}

@@ -71,6 +71,7 @@ class Linkage:
     slides: Slides | None = None  # None where all bones are rigid
     # (n, 4, 4) the bones' own channels, where these are the same at all frames and define the links.
     bases: Floats | None = None
+    count: int = 1  # of chains, the frames of each after those before
 
     def joints(self, turns: Floats) -> Floats:
         """Return the joints (frames, n + 1, 2) of turns (frames, n) in the plane, the root at the origin.
@@ -115,7 +116,8 @@ class Linkage:
                 partial(_applied, rotations_about(axis, turns[:, i])) for i, axis in enumerate(self.axes)
             ]
             return self.tips_in_space(turned, len(turns), slice(None), offsets)
-        return self.lifted(self.joints(turns)[:, -1])
+        heights: Floats = np.multiply.outer(self.heights, self.plane.normal)
+        return self.plane.lift(self.joints(turns)[:, -1]) + heights
 
     @property
     def is_unscaled(self) -> bool:
@@ -123,30 +125,26 @@ class Linkage:
         return all((link.own[..., :3, :3] == _ONE).all() for link in self.links)
 
     @classmethod
-    def joined(cls, linkages: "Sequence[Linkage]", frames: Sequence[int]) -> "Linkage":
-        """Return the linkage of several chains alike in the plane, the frames of each after those before.
+    def joined(cls, linkages: "Sequence[Linkage]", frames: int = 1) -> "Linkage":
+        """Return the linkage of several chains alike in the plane, so many frames of each after those before.
 
         Each has the same bones at all its frames, and all bones inherit rotation alike.
         """
+
+        def rows(values: Sequence[Floats]) -> Floats:
+            return np.repeat(np.array(values), frames, axis=0)
+
         links = [
-            changed(
-                links[0],
-                hold=np.repeat([link.hold for link in links], frames, axis=0),
-                end=np.repeat([link.end for link in links], frames, axis=0),
-            )
-            for links in zip(*(linkage.links for linkage in linkages), strict=True)
+            changed(each[0], hold=rows([link.hold for link in each]), end=rows([link.end for link in each]))
+            for each in zip(*(linkage.links for linkage in linkages), strict=True)
         ]
-        return changed(linkages[0], links=tuple(links), bases=None)
+        to_pose = rows([linkage.to_pose[0] for linkage in linkages])
+        return changed(linkages[0], links=tuple(links), to_pose=to_pose, bases=None, count=len(linkages))
 
     @property
     def lasting(self) -> "Linkage | None":
         """The linkage of the first frame alone, for `read_linkage`; None where the bones change."""
         return None if self.bases is None else changed(self, to_pose=self.to_pose[:1].copy())
-
-    def lifted(self, tips: Floats) -> Floats:
-        """Return tips (frames, 2) of the plane as points (frames, 3) in rest space, at their heights."""
-        heights: Floats = np.multiply.outer(self.heights, self.plane.normal)
-        return self.plane.lift(tips) + heights
 
     def tips_in_space(
         self, turned: Sequence[Rotate | None], frames: int, rows: slice, offsets: Offsets | None = None
@@ -178,7 +176,8 @@ class Linkage:
         The turns are continuous, and begin as near as whole turns allow to `near` (n,), or to rest.
         held: (n,) joints with limits: those that inherit rotation take the solver's own angles.
         """
-        turns = continuous(self.relative(summed_up(np.array(angles.T, order="C")).T - headings), near)
+        turned = self.relative(summed_up(np.array(angles.T, order="C")).T - headings)
+        turns = continuous(turned, near, self.count)
         held_here = held & [link.inherits for link in self.links]
         if held_here.any():
             turns[:, held_here] = (angles - angles_before(headings))[:, held_here]
@@ -253,22 +252,24 @@ def _applied_to_each(matrices: Floats, places: Floats) -> Floats:
     return np.moveaxis((linear @ np.moveaxis(places, 0, -1)[..., None])[..., 0], -1, 0)
 
 
-def continuous(turns: Floats, near: Floats | None = None) -> Floats:
-    """Return turns (frames, n) without jumps, the first as near as whole turns allow to `near` (n,), or 0."""
-    turns = unwrapped(turns)
-    turns -= 2.0 * np.pi * np.round((turns[:1] - (0.0 if near is None else near)) / (2.0 * np.pi))
-    return turns
+def continuous(turns: Floats, near: Floats | None = None, count: int = 1) -> Floats:
+    """Return turns (frames, n) without jumps, the first as near as whole turns allow to `near` (n,), or 0.
+
+    count: of chains, whose frames are one after the other: near is then (count, n).
+    """
+    frames = unwrapped(turns.reshape(count, -1, turns.shape[1]).swapaxes(0, 1))
+    frames -= 2.0 * np.pi * np.round((frames[:1] - (0.0 if near is None else near)) / (2.0 * np.pi))
+    return frames.swapaxes(0, 1).reshape(turns.shape)
 
 
 def angles_before(headings: Floats) -> Floats:
-    """Return the solver's angles (frames, n) of headings (frames, n) before any joint turns.
+    """Return the solver's angles (frames, .., n) of headings (frames, .., n) before any joint turns.
 
     Each relative to the bone before; limits count from these, so they are continuous.
     """
     angles = unrepeated(headings).copy()
-    angles[:, 1:] -= angles[:, :-1].copy()
-    angles = unwrapped(wrapped(angles))
-    return at_all(angles, len(headings))
+    angles[..., 1:] -= angles[..., :-1].copy()
+    return at_all(unwrapped(wrapped(angles)), len(headings))
 
 
 def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = None) -> Linkage:
@@ -318,12 +319,10 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
     tips = None if exact else partial(_blender_tips, rig, samples, locations, owns, inverse(to_pose))
     last = links[-1].upright @ links[-1].own
     heights = (last[..., :3, :3] @ tail + last[..., :3, 3] - rig.plane.origin) @ rig.plane.normal
-    joints = rig.joints
-    planar = not (joints.askew or joints.fixed.any())
+    planar = not (rig.joints.askew or rig.joints.fixed.any())
     told = bases if exact and bases.ndim == 3 else None
-    return Linkage(
-        tuple(links), to_pose, tail, rig.plane, joints.axes, planar, heights, tips, rig.slides, told
-    )
+    shape = tail, rig.plane, rig.joints.axes, planar, heights
+    return Linkage(tuple(links), to_pose, *shape, tips, rig.slides, told)
 
 
 def _blender_tips(

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measures of a posed chain: uneven scale, and joints off its plane."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,6 +37,27 @@ def uneven(matrices: Floats) -> NDArray[np.bool_]:
     off = np.abs(squares - size[..., None, None] * _ONE).max(axis=(0, 2, 3), initial=0.0)
     is_off: NDArray[np.bool_] = off > EVEN * size.max(axis=0)
     return is_off
+
+
+def uneven_in_words(rigs: Sequence[RigChain], worlds: Floats, above: Floats, bases: Floats) -> list[str]:
+    """Return for each chain the name, in words, of what is scaled unevenly, armature or bone; "" for none.
+
+    worlds, above: (chains, frames, 4, 4) of armatures, and from rest to pose. bases: (chains, frames, n, 4,
+    4) of bones.
+    """
+    by_frame = (np.moveaxis(matrices[..., :3, :3], 0, 1) for matrices in (worlds, above, bases))
+    masks = [uneven(each.reshape(len(each), -1, 3, 3)).reshape(len(rigs), -1) for each in by_frame]
+    parts = np.concatenate(masks, axis=1)  # of each chain: armature, above, bones
+    found = [int(np.argmax(its)) if its.any() else None for its in parts]
+    return ["" if part is None else _uneven_part(rig, part) for rig, part in zip(rigs, found, strict=True)]
+
+
+def _uneven_part(rig: RigChain, part: int) -> str:
+    if part == 1:
+        return uneven_above(rig)
+    if part == 0:
+        return say("armature '{armature}'", armature=rig.armature.name)
+    return say("bone '{bone}'", bone=rig.bones[part - 2])
 
 
 def uneven_above(rig: RigChain) -> str:

@@ -96,18 +96,12 @@ def half_way(samples: ChainSamples, size: float) -> tuple[ChainSamples, Floats, 
     moving = [(values * sizes).reshape(frames, -1) for values, sizes in counted if values.strides[0] != 0]
     bounds, starts = _smoothest(moving, frames)
     bounds = np.where((settings[:-1] != settings[1:]).any(axis=1), np.inf, bounds)
-    middle = changed(
-        samples,
-        targets=_middles(samples.targets, starts),
-        world=_middles(samples.world, starts),
-        parent=None if parent is None else _middles(parent, starts),
-        bases=_middles(samples.bases, starts),
-        tips=samples.tips[:-1],
-        settings=settings[:-1],
-        carried=None if samples.carried is None else _middles(samples.carried, starts),
-        poses=None,
-        poles=None if samples.poles is None else _middles(samples.poles, starts),
-    )
+    names = ("targets", "world", "parent", "bases", "carried", "poles")
+    there = {
+        name: None if (values := getattr(samples, name)) is None else _middles(values, starts)
+        for name in names
+    }
+    middle = changed(samples, **there, tips=samples.tips[:-1], settings=settings[:-1], poses=None)
     return middle, bounds, starts
 
 
@@ -326,18 +320,15 @@ def sampled_between(
         order = np.arange(gaps)
         order[rows] = gaps + np.arange(len(rows))
         chains_there = [
-            ChainSamples.joined([middle, _without_poses(seen)]).at(order)
+            ChainSamples.joined([middle, changed(seen, poses=None)]).at(order)
             for middle, seen in zip(chains_there, second.chains, strict=True)
         ]
     whole = []
-    for samples, between in zip(map(_without_poses, first.chains), chains_there, strict=True):
+    for own, between in zip(first.chains, chains_there, strict=True):
+        samples = changed(own, poses=None)
         parts = [samples.at(slice(len(frames))), between, samples.at(slice(len(frames), None))]
         whole.append(ChainSamples.joined(parts))
     return changed(first, chains=whole)
-
-
-def _without_poses(samples: ChainSamples) -> ChainSamples:
-    return changed(samples, poses=None)
 
 
 def _sizes(chain: RigChain, samples: ChainSamples) -> tuple[float, float]:

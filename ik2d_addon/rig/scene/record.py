@@ -138,7 +138,7 @@ def samples_of(
         followed = {role: numbers[node] for role, node in chain.roles.items()}
         target, pole = followed["target"], followed.get("pole")
         root = chain.armature.pose.bones[chain.bones[0]]
-        parent = poses.wide([root.parent.name])[:, 0] if root.parent else None
+        parent = poses.of([root.parent.name])[:, 0] if root.parent else None
         carried = None
         if is_carried(chain, *span):
             carried = carried_by(root, poses.of([root.name])[:, 0], bases.of([root.name])[:, 0], parent)
@@ -146,21 +146,19 @@ def samples_of(
             targets=places[target],
             world=world,
             parent=parent,
-            bases=bases.wide(chain.bones),
+            bases=bases.of(chain.bones),
             tips=at_all(tips[number], frames),
             settings=thinned(record.settings[number]),
             aims=aims[target] if chain.follows_rotation else None,
-            hands=None
-            if chain.hands is None
-            else poses.of(chain.hands.bones)[..., :3, :3].astype(np.float64),
+            hands=None if chain.hands is None else poses.of(chain.hands.bones)[..., :3, :3],
             carried=carried,
-            poses=poses.of(chain.bones),
+            poses=poses.of(chain.bones, np.float32),
             poles=None if pole is None else places[pole],
         )
         if chain.foot is not None and its_samples.hands is not None:
             surface, ground = None, followed.get("ground")
             if ground is not None:
-                roots = (record.world @ poses.wide([root.name])[:, 0, :, 3:])[:, 2, 0]
+                roots = (record.world @ poses.of([root.name])[:, 0, :, 3:])[:, 2, 0]
                 shapes = record.surfaces[number].tolist() if chain.foot.has_surface else None
                 surface = Ground(places[ground], aims[ground], shapes, roots)
             its_samples = with_foot(chain, its_samples, norms(its_samples.hands[:, 0, :, 0]), surface)
@@ -177,18 +175,12 @@ class _Matrices:
         moves = (shown != shown[:1]).any(axis=(0, 2, 3))  # NaN counts
         self._moving = {name for name, row in rows.items() if moves[row]}
 
-    def of(self, bones: Sequence[str]) -> NDArray[np.float32]:
+    def of(self, bones: Sequence[str], bits: type = np.float64) -> NDArray[Any]:
         """Return those of some bones."""
         rows = [self._rows[bone] for bone in bones]
         if self._moving.isdisjoint(bones):
-            return repeated(self._values[0, rows], len(self._values))
-        return self._values[:, rows]
-
-    def wide(self, bones: Sequence[str]) -> Floats:
-        """Return those of some bones in 64 bits."""
-        some = self.of(bones)
-        moving = len(some) and some.strides[0]
-        return some.astype(np.float64) if moving else repeated(some[0].astype(np.float64), len(some))
+            return repeated(self._values[0, rows].astype(bits), len(self._values))
+        return self._values[:, rows].astype(bits, copy=False)
 
 
 def _tips(chains: Sequence[RigChain], record: Record) -> Floats:

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from ...core.affine import norms, unrepeated
+from ...core.affine import norms
 from ...core.inputs import Floats
 
 # What keys in 32 bits may add to a promised distance, as a part of the reach.
@@ -17,13 +17,15 @@ def rounding(sizes: Floats) -> Floats:
     return _ROUNDINGS * 0.5 * float(np.finfo("f4").eps) * sizes
 
 
-def reached_within(tolerance: float, reach: float, world: Floats, roots: Floats) -> float:
-    """Return the distance from tip to target that counts as reached, in the world as all lengths here.
+def reached_within(tolerance: Floats, reach: Floats, world: Floats, roots: Floats) -> Floats:
+    """Return the distances (..) from tip to target that count as reached, in the world as all lengths here.
 
     The solver's tolerance, or else PLAYED_BACK of the reach, and the rounding where the chain is: up to the
-    reach, as a larger one says nothing. world: (frames, 4, 4) the armature object's matrices; roots:
-    (frames, 3) the chain's first joints.
+    reach, as a larger one says nothing. tolerance, reach: (..) of chains. world: (.., frames, 4, 4) the
+    armature object's matrices; roots: (.., frames, 3) the chains' first joints.
     """
-    origins, places = unrepeated(world[:, :3, 3]), unrepeated(roots)
-    sizes = norms(origins) + norms(places) + norms(places - origins) + reach
-    return max(tolerance, PLAYED_BACK * reach) + min(float(rounding(sizes).max()), reach)
+    origins = world[..., :3, 3]
+    sizes = norms(origins) + norms(roots) + norms(roots - origins) + np.asarray(reach)[..., None]
+    rounded = np.minimum(rounding(sizes).max(axis=-1), reach)
+    within: Floats = np.maximum(tolerance, PLAYED_BACK * reach) + rounded
+    return within

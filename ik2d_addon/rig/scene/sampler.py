@@ -173,7 +173,8 @@ def _sampling(
         found |= zip(rig.chains, samples_of(rig.chains, ordered, rig.targets, times), strict=True)
     samples = [found[chain] for chain in chains]
     if checked:
-        _refuse(chains, [one.at(slice(len(times))) for one in samples], times)
+        for chain, own in zip(chains, samples, strict=True):
+            refuse_unsolvable(chain, own.at(slice(len(times))), times)
     return Sampling(samples, full_scene, {rig.chains[0].armature: record.stepped for rig, record in records})
 
 
@@ -182,13 +183,9 @@ def sampled(
 ) -> list[ChainSamples]:
     """Return the chains' samples in a record of times; targets: those of the record. Errors as above."""
     samples = samples_of(chains, record, targets, times)
-    _refuse(chains, samples, times)
+    for chain, own in zip(chains, samples, strict=True):
+        refuse_unsolvable(chain, own, times)
     return samples
-
-
-def _refuse(chains: Sequence[RigChain], samples: Sequence[ChainSamples], times: Sequence[float]) -> None:
-    for chain, values in zip(chains, samples, strict=True):
-        refuse_unsolvable(chain, values, times)
 
 
 class Sampler:

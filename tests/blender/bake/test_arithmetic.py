@@ -118,9 +118,9 @@ def test_a_tip_elsewhere_is_a_disagreement():
     reach = sum(bone.bone.length for bone in rig.pose_bones)
     assert there.agrees([0, 2], [samples.at([0, 2])], [reach])
     off = samples.tips + (0.0, 0.0, 4e-6 * reach)
-    moved = pipeline.replace(samples, tips=off)
+    moved = pipeline.changed(samples, tips=off)
     assert not there.agrees([0, 2], [moved.at([0, 2])], [reach])
-    moved = pipeline.replace(samples, targets=samples.targets + (0.0, 0.0, 4e-6 * reach))
+    moved = pipeline.changed(samples, targets=samples.targets + (0.0, 0.0, 4e-6 * reach))
     assert not there.agrees([0, 2], [moved.at([0, 2])], [reach])
 
 

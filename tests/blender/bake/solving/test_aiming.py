@@ -28,7 +28,7 @@ def test_aiming_again_takes_up_what_blenders_kinematics_differ_by(monkeypatch, s
     add_chain(armature, "b", add_target({}), plane='Y')
     rig, samples = sampled(armature)
     path = np.array([(1.0 + 0.1 * i, 0, -1.2 + 0.2 * i) for i in range(5)])
-    asked = problem_of(rig, at_targets(samples, path))
+    asked = problem_of([rig], [at_targets(samples, path)])
 
     def missed():
         turns = drained(aiming.aim(asked, None, range(5))).turns
@@ -45,9 +45,9 @@ def test_only_frames_that_no_small_turns_mend_are_solved_again(monkeypatch, solv
     """Next to full reach small turns move the tip hardly any further; everywhere else they do."""
     armature, _ = add_tentacle(2, side=0.4, solver=solver)
     rig, samples = sampled(armature)
-    reach = problem_of(rig, samples).lengths[0].sum()
+    reach = problem_of([rig], [samples]).lengths[0].sum()
     places = [(0, 0.5, 0.5), (0, (1.0 - 1e-11) * reach, 0.0), (0, 0.7, 0.1)]
-    asked = problem_of(rig, at_targets(samples, places))
+    asked = problem_of([rig], [at_targets(samples, places)])
     asked = replace(asked, targets=asked.targets * (1.0 - 1e-11))
     frames = []
     again = Problem.again

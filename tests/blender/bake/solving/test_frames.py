@@ -28,6 +28,7 @@ from ik2d_addon.core import IK2DError, Status
 from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.pose.keyed_pose import KeyedPose, NeighborPoses
 from ik2d_addon.rig.pose.kinematics import read_linkage
 from ik2d_addon.rig.scene.sampler import sample_steps
 
@@ -508,8 +509,8 @@ def test_chains_of_one_kind_are_solved_as_each_alone(seed, monkeypatch):
     rigs, frames = several_legs(seed), list(range(1, 21))
     samples = drained(sample_steps(bpy.context.scene, rigs, frames)).chains
     asked = [solving.Asked(rig, own, frames) for rig, own in zip(rigs, samples, strict=True)]
-    joined, real = [], Problem.joined
-    monkeypatch.setattr(Problem, "joined", lambda problems: joined.append(len(problems)) or real(problems))
+    joined, real = [], Problem.of
+    monkeypatch.setattr(Problem, "of", lambda rigs, *own: joined.append(len(rigs)) or real(rigs, *own))
     together = drained(solving.solve_chains(asked))
     assert joined == [7]
     for one, rig, own in zip(together, rigs, samples, strict=True):
@@ -523,15 +524,29 @@ def test_chains_of_one_kind_are_solved_as_each_alone(seed, monkeypatch):
     assert len({int(status) for one in together for status in one.solution.status}) > 1
 
 
+def test_each_of_one_kind_joins_its_own_keys():
+    rigs, frames = several_legs(1), list(range(1, 21))
+    samples = drained(sample_steps(bpy.context.scene, rigs, frames)).chains
+    turns = [np.array([2.0 * math.pi * k, -2.0 * math.pi * (k % 2)]) for k in range(len(rigs))]
+    joins = [
+        NeighborPoses(KeyedPose(0.0, each, {})) if k else NeighborPoses() for k, each in enumerate(turns)
+    ]
+    asked = [solving.Asked(*one, frames, join) for *one, join in zip(rigs, samples, joins, strict=True)]
+    for one, alone, each in zip(drained(solving.solve_chains(asked)), asked, turns, strict=True):
+        (found,) = drained(solving.solve_chains([alone]))
+        assert one.turns.tolist() == found.turns.tolist()
+        assert (np.abs(one.turns[0] - each) <= math.pi).all()
+
+
 def test_many_frames_of_one_kind_are_solved_in_parts(monkeypatch):
     rigs, frames = several_legs(0), list(range(1, 21))
     samples = drained(sample_steps(bpy.context.scene, rigs, frames)).chains
     asked = [solving.Asked(rig, own, frames) for rig, own in zip(rigs, samples, strict=True)]
-    joined, real = [], Problem.joined
-    monkeypatch.setattr(Problem, "joined", lambda problems: joined.append(len(problems)) or real(problems))
+    joined, real = [], Problem.of
+    monkeypatch.setattr(Problem, "of", lambda rigs, *own: joined.append(len(rigs)) or real(rigs, *own))
     monkeypatch.setattr(solving, "_TOGETHER", 60)
     together = drained(solving.solve_chains(asked))
-    assert joined == [3, 3]  # and one alone
+    assert joined == [3, 3, 1]
     for one, rig, own in zip(together, rigs, samples, strict=True):
         assert one.turns.tolist() == drained(solving.solve_chain(rig, own, frames)).turns.tolist()
 
@@ -542,10 +557,10 @@ def test_an_error_names_the_chain_among_several(monkeypatch):
     asked = [solving.Asked(rig, own, frames) for rig, own in zip(rigs, samples, strict=True)]
     real = Problem.of
 
-    def failing(rig, *others):
-        if rig.name == rigs[1].name:
+    def failing(some, *others):
+        if rigs[1] in some:
             raise IK2DError("no")
-        return real(rig, *others)
+        return real(some, *others)
 
     monkeypatch.setattr(Problem, "of", failing)
     with pytest.raises(IK2DError, match=f"Chain '{rigs[1].name}' cannot be solved: no"):

@@ -30,7 +30,7 @@ def test_lengths_that_hardly_change_are_one(monkeypatch, part, one_by_one):
 
     monkeypatch.setattr(problem, "solved_steps", counted)
     monkeypatch.setattr(problem, "are_plain", lambda *_: False)  # else pairs of any lengths are one array
-    plain = problem_of(rig, samples)
+    plain = problem_of([rig], [samples])
     wider = np.array([[0.5, 0.5], [0.5 + part, 0.5], [0.5, 0.5]])
     turned = plain.unturned + [[0, 0], [0, part], [0, 0]]
     for changes in ({"lengths": wider}, {"lengths": wider[:, ::-1]}, {"unturned": turned}):
@@ -52,7 +52,7 @@ def asked_of_five() -> Problem:
         head = tail
     armature = add_armature(bones)
     rig = read_chain(armature, add_chain(armature, "b4", add_target({}), bone_count=0))
-    return problem_of(rig, drained(sample_steps(bpy.context.scene, [rig], range(1, 4))).chains[0])
+    return problem_of([rig], drained(sample_steps(bpy.context.scene, [rig], range(1, 4))).chains)
 
 
 def test_small_turns_move_the_tip_by_what_it_missed_and_are_the_least():

@@ -19,5 +19,5 @@ def test_the_slides_before_the_frames_are_gone_on_from():
     samples = drained(sample_steps(bpy.context.scene, [rig], range(1, 3))).chains[0]
     slid = rig.slides.ranges.mean(axis=1)
     before = KeyedPose(0.0, np.full(len(rig.bones), 0.1), {}, slid)
-    start = problem_of(rig, samples, NeighborPoses(before)).start
+    start = problem_of([rig], [samples], [NeighborPoses(before)]).start
     assert slid.any() and start.slides == pytest.approx(slid)

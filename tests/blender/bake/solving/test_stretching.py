@@ -18,7 +18,7 @@ def test_evenly_stretched_frames_are_one_chain_to_the_solver(inherit):
     armature, chain = stretching_arm(inherit, (0.2,) * 10, keys, softness=0.1)
     rig = read_chain(armature, chain)
     samples = drained(sample_steps(bpy.context.scene, [rig], range(1, 41))).chains[0]
-    asked = problem_of(rig, samples)
+    asked = problem_of([rig], [samples])
     assert asked.is_constant
     assert not np.ptp(asked.lengths, axis=0).any() and not np.ptp(asked.unturned, axis=0).any()
     assert asked.stretched.factors[0, 0] == 1.0 and asked.stretched.factors[39, 0] > 1.4

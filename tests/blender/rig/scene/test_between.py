@@ -111,7 +111,7 @@ def test_few_frames_and_no_numbers_leave_doubt():
     assert np.isinf(half_way(samples.at(range(5)), 1.0)[1]).all()
     targets = samples.targets[: len(FRAMES)].copy()
     targets[30] = np.nan
-    broken = between.replace(samples.at(range(len(FRAMES))), targets=targets)
+    broken = between.changed(samples.at(range(len(FRAMES))), targets=targets)
     _, bounds, _ = half_way(broken, 1.0)
     assert np.isinf(bounds[[29, 30]]).all() and np.isfinite(bounds[[10, 50]]).all()
 

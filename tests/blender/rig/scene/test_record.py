@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is read of a scene at each time."""
 
+import bpy
+import numpy as np
 import pytest
-from rigs import add_chain, add_leg, add_target
+from rigs import add_armature, add_chain, add_leg, add_target
 from sampled_legs import steps
 
+from ik2d_addon.core.solution import drained
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene.record import settings_animated
+from ik2d_addon.rig.scene.sampler import sample_steps
 
 
 def test_each_chain_has_its_own_pole():
@@ -19,6 +23,30 @@ def test_each_chain_has_its_own_pole():
     for chain, samples in zip(armature.ik2d.chains, result.chains, strict=True):
         assert samples.poles[0] == pytest.approx(places[chain.name])
         assert samples.targets[0] == pytest.approx(places["target"])
+
+
+def test_a_chain_that_stands_still_next_to_one_that_moves_is_held_in_the_memory_of_one_frame():
+    armature = add_armature(
+        {
+            "still": ((0, 0, 0), (0, 0.1, 1), "", 0.0),
+            "moving": ((2, 0, 0), (2, 0.1, 1), "", 0.0),
+        }
+    )
+    moving = armature.pose.bones["moving"]
+    for frame, place in ((1, 0.0), (9, 1.0)):
+        moving.location.x = place
+        moving.keyframe_insert("location", frame=frame)
+    target = add_target({1: (0, 0, 1), 9: (0, 1, 1)})
+    for name in ("still", "moving"):
+        add_chain(armature, name, target, bone_count=1, name=name)
+    rigs = [read_chain(armature, chain) for chain in armature.ik2d.chains]
+    sampling = drained(sample_steps(bpy.context.scene, rigs, [1.0, 5.0, 9.0], [3.0], way="CURVES"))
+    for rig, samples in zip(rigs, sampling.chains, strict=True):
+        moves = rig.name == "moving"
+        assert bool(samples.bases.strides[0]) == bool(samples.poses.strides[0]) == moves
+        assert (np.diff(samples.bases[:3, 0, 0, 3]) > 0.0).all() == moves
+        assert (samples.bases[3, 0, 0, 3] < samples.bases[1, 0, 0, 3]) == moves  # extra times come last
+        assert samples.targets[0, 1] < samples.targets[3, 1] < samples.targets[1, 1] < samples.targets[2, 1]
 
 
 @pytest.mark.parametrize("how", ["keys", "driver", "strip"])
