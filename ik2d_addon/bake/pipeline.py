@@ -35,8 +35,8 @@ from .arithmetic import turned_by_keys
 from .cures.off_plane import advice_on
 from .keys.clearing import release_hands, release_slides
 from .keys.hand_keys import with_hands
-from .keys.handles import THIRDS
-from .keys.keying import Draft, KeyedChain, KeyPlan, as_given, key_chains, plan_keys, rotations_of, with_gaps
+from .keys.handles import THIRDS, Draft
+from .keys.keying import KeyedChain, KeyPlan, as_given, key_chains, plan_keys, rotations_of, with_gaps
 from .motionless import stands_still
 from .now import blended_pose
 from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE, all_quarters, play_back

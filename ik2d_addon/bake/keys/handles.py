@@ -8,8 +8,8 @@ way between; half-way alone, as parabolas, where each time has to be stepped to.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,54 +42,77 @@ AUTOMATIC = 1.0 / 2.5614
 _SAME_TIME = 1e-15
 
 
-class Drawn(NamedTuple):
-    """A chain with channels at all frames (m), and samples half-way between these (m - 1)."""
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """A chain that was solved at all times of a plan, with automatic handles."""
 
     chain: SolvedChain
-    rotations: Sequence[BoneRotation]
-    half_way: ChainSamples
+    samples: ChainSamples  # of these times
+    half_way: ChainSamples | None  # of those between, where the plan asks for them
+    before: Mapping[str, Floats] | None  # as in `bone_rotations`
+    rotations: list[BoneRotation]
+    # After which frames these handles would let the tip miss, where its IK Blend is 1
+    gaps: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
+
+    @classmethod
+    def of(
+        cls,
+        chain: SolvedChain,
+        samples: ChainSamples,
+        half_way: ChainSamples | None,
+        single_axis: bool,
+        before: Mapping[str, Floats] | None,
+    ) -> "Draft":
+        """Return the draft of a chain. single_axis: as in `bone_rotations`."""
+        rotations = bone_rotations(chain.rig, chain.turns, single_axis, before, chain.swings)
+        rotations += slide_channels(chain.rig, chain.locations)
+        return cls(chain, samples, half_way, before, rotations)
 
 
-def doubtful_gaps(drawn: Sequence[Drawn]) -> Steps[list[NDArray[np.intp]]]:
+def doubtful_gaps(drafts: Sequence[Draft]) -> Steps[list[NDArray[np.intp]]]:
     """Return the frames of each chain after which its handles let the tip miss its target half-way.
 
     Yields the number of chains done.
     """
-    doubtful: list[NDArray[np.intp]] = [np.empty(0, np.intp)] * len(drawn)
+    doubtful: list[NDArray[np.intp]] = [np.empty(0, np.intp)] * len(drafts)
     asked = []
-    for number, (chain, rotations, half_way) in enumerate(drawn):
-        if len(chain.turns) < 2 or not rotations:
+    for number, draft in enumerate(drafts):
+        assert draft.half_way is not None
+        if len(draft.chain.turns) < 2 or not draft.rotations:
             continue
-        if chain.swings is not None and rotations[0].handles is None:  # automatic ones play no one axis
-            doubtful[number] = np.flatnonzero(solvable(chain.rig, half_way))
+        if draft.chain.swings is not None and draft.rotations[0].handles is None:  # these play no one axis
+            doubtful[number] = np.flatnonzero(solvable(draft.chain.rig, draft.half_way))
         else:
             asked.append(number)
-    missed = yield from strays([drawn[number] for number in asked])
+    missed = yield from strays([drafts[number] for number in asked])
     for number, its_misses in zip(asked, missed, strict=True):
-        chain, _, half_way = drawn[number]
+        chain, half_way = drafts[number].chain, drafts[number].half_way
         gaps = np.flatnonzero(its_misses > DOUBTFUL * chain.reach)
+        assert half_way is not None
         doubtful[number] = gaps[solvable(chain.rig, half_way.at(gaps))] if len(gaps) else gaps
     return doubtful
 
 
-def strays(drawn: Sequence[Drawn]) -> Steps[list[Floats]]:
+def strays(drafts: Sequence[Draft]) -> Steps[list[Floats]]:
     """Return the misses (m - 1,) of each chain half-way between frames by the handles alone.
 
     Yields the number of chains done.
     """
-    values = iter(all_between([rotation for chain in drawn for rotation in chain.rotations], 0.5))
+    values = iter(all_between([rotation for draft in drafts for rotation in draft.rotations], 0.5))
     scaled, played = [], []
-    for chain, rotations, half_way in drawn:
-        between = [changed(rotation, values=next(values)) for rotation in rotations]
+    for draft in drafts:
+        chain, half_way = draft.chain, draft.half_way
+        assert half_way is not None
+        between = [changed(rotation, values=next(values)) for rotation in draft.rotations]
         factors = None if chain.factors is None else automatic_between(chain.factors, 0.5)
         scaled.append(with_scale(chain.rig, half_way, factors))
         times = np.arange(len(half_way.targets)) + 0.5
         played.append(read_played(chain.rig, scaled[-1], between, times, chain.linkage))
     missed = []
     tips = yield from tips_of(played)
-    for (chain, _, _), samples, its_tips in zip(drawn, scaled, tips, strict=True):
-        shown = aimed_as_far(chain.rig, changed(samples, tips=its_tips))
-        distance = chain.miss.distance
+    for draft, samples, its_tips in zip(drafts, scaled, tips, strict=True):
+        shown = aimed_as_far(draft.chain.rig, changed(samples, tips=its_tips))
+        distance = draft.chain.miss.distance
         missed.append(norms(shown.tips - shown.targets) - np.maximum(distance[:-1], distance[1:]))
     return missed
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The frames that get keys: all of them, few that play as well within a bound, or the target's own."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,8 +16,6 @@ from ...core.solution import Steps, mapped
 from ...rig.animation.bone_channels import BoneChannels, BoneRotation
 from ...rig.animation.times import pace_of
 from ...rig.chain.chain import RigChain
-from ...rig.pose.rotations import bone_rotations
-from ...rig.scene.lengths.slide_locations import slide_channels
 from ...rig.scene.lengths.stretch_scales import scale_channels, scales_back
 from ...rig.scene.samples import ChainSamples
 from ..solving.frames import SolvedChain, solve_chains
@@ -30,7 +28,7 @@ from .handles import (
     HALF_WAY,
     THIRDS,
     Between,
-    Drawn,
+    Draft,
     between_frames,
     doubtful_gaps,
     shaped_rotations,
@@ -160,45 +158,16 @@ def plan_keys(
     return KeyPlan.every(frames)
 
 
-@dataclass(frozen=True, eq=False)
-class Draft:
-    """A chain that was solved at all times of a plan, with automatic handles."""
-
-    chain: SolvedChain
-    samples: ChainSamples  # of these times
-    half_way: ChainSamples | None  # of those between, where the plan asks for them
-    before: Mapping[str, Floats] | None  # as in `bone_rotations`
-    rotations: list[BoneRotation]
-    # After which frames these handles would let the tip miss, where its IK Blend is 1
-    gaps: Rows = field(default_factory=lambda: np.empty(0, np.intp))
-
-    @classmethod
-    def of(
-        cls,
-        chain: SolvedChain,
-        samples: ChainSamples,
-        half_way: ChainSamples | None,
-        single_axis: bool,
-        before: Mapping[str, Floats] | None,
-    ) -> "Draft":
-        """Return the draft of a chain. single_axis: as in `bone_rotations`."""
-        rotations = bone_rotations(chain.rig, chain.turns, single_axis, before, chain.swings)
-        rotations += slide_channels(chain.rig, chain.locations)
-        return cls(chain, samples, half_way, before, rotations)
-
-
 def with_gaps(drafts: Sequence[Draft]) -> Steps[list[Draft]]:
     """Return the drafts with the gaps in which their handles let the tip miss. Yields the chains done."""
     wholes: dict[int, NDArray[np.bool_]] = {}
-    drawn = []
     for number, draft in enumerate(drafts):
         if draft.half_way is not None:
             whole = draft.chain.influence == 1.0
             whole = whole[:-1] & whole[1:] & (draft.half_way.influence == 1.0)
             if whole.any():
                 wholes[number] = whole
-                drawn.append(Drawn(draft.chain, draft.rotations, draft.half_way))
-    doubtful = yield from doubtful_gaps(drawn)
+    doubtful = yield from doubtful_gaps([drafts[number] for number in wholes])
     ready = list(drafts)
     for (number, whole), gaps in zip(wholes.items(), doubtful, strict=True):
         ready[number] = changed(drafts[number], gaps=gaps[whole[gaps]])
@@ -232,11 +201,8 @@ def key_chains(
             between[number].append(Between(gaps, times, chain))
             shaped[number] = shaped_rotations(draft.chain, between[number], single_axis, draft.before)
         if times is THIRDS:
-            drawn = [
-                Drawn(draft.chain, shaped[number][: len(draft.rotations)], draft.half_way)
-                for number in numbers
-                if (draft := drafts[number]).half_way is not None
-            ]
+            turning = [shaped[number][: len(drafts[number].rotations)] for number in numbers]
+            drawn = [changed(drafts[n], rotations=each) for n, each in zip(numbers, turning, strict=True)]
             looking = mapped(strays(drawn), lambda _: len(plan.times))
             for number, missed in zip(numbers, (yield from looking), strict=True):
                 gaps = left[number]

@@ -17,7 +17,7 @@ from ik2d_addon.bake.keys.handles import (
     DOUBTFUL,
     HALF_WAY,
     Between,
-    Drawn,
+    Draft,
     between_frames,
     shaped_rotations,
 )
@@ -66,7 +66,9 @@ def solved(armature, last, first=1):
 
 def doubtful_gaps(*chain):
     """Return the doubtful gaps of one chain."""
-    (found,) = drained(handles.doubtful_gaps([Drawn(*chain)]))
+    solved_chain, rotations, between = chain
+    draft = Draft(solved_chain, between, between, None, rotations)
+    (found,) = drained(handles.doubtful_gaps([draft]))
     return found
 
 

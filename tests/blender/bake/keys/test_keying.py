@@ -10,9 +10,9 @@ import pytest
 from rigs import add_chain, add_leg, add_target, evaluated_tip, leg_with_target, stretching_arm
 
 from ik2d_addon.bake import BakeOptions, bake
-from ik2d_addon.bake.keys import keying
-from ik2d_addon.bake.keys.handles import HALF_WAY
-from ik2d_addon.bake.keys.keying import Draft, KeyedChain, KeyPlan, key_chains, plan_keys, with_gaps
+from ik2d_addon.bake.keys import handles, keying
+from ik2d_addon.bake.keys.handles import HALF_WAY, Draft
+from ik2d_addon.bake.keys.keying import KeyedChain, KeyPlan, key_chains, plan_keys, with_gaps
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.bone_channels import BoneRotation
 from ik2d_addon.rig.animation.versions import existing_fcurves
@@ -161,7 +161,7 @@ def choosing(monkeypatch):
         def doubtful(drawn):
             yield from ()
             asked.extend("doubtful" for _ in drawn)
-            assert drawn in ([], [(chain, given, half_way)])
+            assert all((one.chain, one.rotations, one.half_way) == (chain, given, half_way) for one in drawn)
             return [np.array(gaps if found is None else found, np.intp) for _ in drawn]
 
         def between(solved, samples, rows, times):
@@ -180,7 +180,7 @@ def choosing(monkeypatch):
             ]
             return shaped
 
-        monkeypatch.setattr(keying, "bone_rotations", rotations)
+        monkeypatch.setattr(handles, "bone_rotations", rotations)
         monkeypatch.setattr(keying, "doubtful_gaps", doubtful)
         monkeypatch.setattr(keying, "between_frames", between)
         monkeypatch.setattr(keying, "solve_chains", solve)
