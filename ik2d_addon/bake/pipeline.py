@@ -20,7 +20,7 @@ from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import hands_remembered
 from ..rig.chain.native_state import natives_muted
 from ..rig.chain.order import by_armature, in_order
-from ..rig.pose.keyed_pose import neighbor_poses
+from ..rig.pose.keyed_pose import NeighborPoses, neighbor_poses
 from ..rig.pose.rotations import single_axis_notes
 from ..rig.pose.swings import eased_spins
 from ..rig.pose.target_plane import facing_target
@@ -252,10 +252,9 @@ def solve_frames(
     with ExitStack() as previews:
         for number, ready in enumerate(rounds):
             before = 2 * number * len(times)
-            beyond = _frames_beyond(scene, ready, times)
-            sampled = [*times, *plan.half_way, *sorted({time for time in beyond if time is not None})]
+            sampled = [*times, *plan.half_way]
             reading = sampled_between if by_keys and sampler else sample_steps
-            steps = reading(sampler or scene, ready, times, sampled[len(times) :])
+            steps = reading(sampler or scene, ready, times, plan.half_way)
             sampling = yield from _counted(steps, before, total, len(times) / len(sampled))
             ready = with_drivers_checked(ready, options.force)
             full_scene = full_scene or sampling.full_scene
@@ -267,10 +266,10 @@ def solve_frames(
             ]
             if fully:
                 owns = [pose.with_settings(influence=1.0) for pose in owns]
+            beyond = _beyond(scene, sampler or scene, rigs_there, neighbors)
             asked = []
-            for rig, pose, join, after in zip(rigs_there, owns, neighbors, beyond, strict=True):
-                samples = pose.at(slice(len(times)))
-                there = None if after is None else pose.at([sampled.index(after)])
+            for rig, pose, join in zip(rigs_there, owns, neighbors, strict=True):
+                samples, there = pose.at(slice(len(times))), beyond.get(rig)
                 other_pose = blended_pose(scene, rig, samples, times)
                 spins = eased_spins(rig, samples, times) if options.ease_flips else None
                 asked.append(Asked(rig, samples, times, join, there, other_pose, spins=spins))
@@ -300,7 +299,7 @@ def _keyed(
 ) -> Steps[list[KeyedChain]]:
     """Turn solved chains into keys; yield the number of times done now and then.
 
-    owns: samples at the plan's times, half-way between, and beyond. by_keys: whether keys alone turn bones.
+    owns: samples at the plan's times, and half-way between. by_keys: whether keys alone turn bones.
     sampler: that of the chains.
     """
     frames, drafts = len(plan.times), []
@@ -337,8 +336,7 @@ def _at_thirds(
     times = (starts[:, None] + np.diff(plan.frame_array)[gaps, None] * parts).ravel().tolist()
     rigs = [draft.chain.rig for draft in wanting]
     thirds: dict[Draft, ChainSamples] = {}
-    way = CURVES if sampler.by_curves else STEP
-    steps = sample_steps(sampler, rigs, times, checked=False, way=way)
+    steps = sample_steps(sampler, rigs, times, checked=False, way=_few(sampler))
     for draft, samples in zip(wanting, drained(steps).chains, strict=True):
         rows = np.searchsorted(gaps, draft.gaps)
         own = without_slides(scene, draft.chain.rig, samples, times)
@@ -348,13 +346,25 @@ def _at_thirds(
     return [thirds.get(draft) for draft in drafts]
 
 
-def _frames_beyond(
-    scene: bpy.types.Scene, rigs: Sequence[RigChain], times: Sequence[float]
-) -> list[float | None]:
-    """Return the frame of the keys after the times for each chain, where it has memory and joins them."""
-    remembering = [rig for rig in rigs if rig.goes_on]
-    joins = dict(zip(remembering, neighbor_poses(scene, remembering, times[0], times[-1]), strict=True))
-    return [join.after.frame if (join := joins.get(rig)) and join.after else None for rig in rigs]
+def _beyond(
+    scene: bpy.types.Scene,
+    sampler: bpy.types.Scene | Sampler,
+    rigs: Sequence[RigChain],
+    neighbors: Sequence[NeighborPoses],
+) -> dict[RigChain, ChainSamples]:
+    """Return samples at the frame of the keys after the times, of each chain with memory that joins them."""
+    found: dict[RigChain, ChainSamples] = {}
+    for rig, join in zip(rigs, neighbors, strict=True):
+        if rig.goes_on and join.after is not None:
+            time = [join.after.frame]
+            steps = sample_steps(sampler, [rig], time, checked=False, way=_few(sampler))
+            found[rig] = without_slides(scene, rig, drained(steps).chains[0], time)
+    return found
+
+
+def _few(sampler: bpy.types.Scene | Sampler) -> str:
+    """Return the way to sample a few times."""
+    return CURVES if isinstance(sampler, Sampler) and sampler.by_curves else STEP
 
 
 def _counted(steps: Steps[_Result], before: int, total: int, share: float = 1.0) -> CountedSteps[_Result]:

@@ -285,7 +285,8 @@ class Sampler:
                     found[number] = record
             looked = np.unique(np.linspace(0, len(times) - 1, LOOKS).round().astype(np.intp)).tolist()
             looking = self._step(self._own, [rigs[number] for number in found], [times[i] for i in looked])
-            for number, seen in zip(tuple(found), (yield from mapped(looking, lambda _: 0)), strict=True):
+            looks = yield from mapped(looking, lambda _: len(times))
+            for number, seen in zip(tuple(found), looks, strict=True):
                 stepped[number] = difference_of(*rigs[number], found[number].at(looked), seen)
                 still = [np.full(len(times), surfaces[0], object) for surfaces in seen.surfaces]
                 found[number] = changed(found[number], surfaces=still)
