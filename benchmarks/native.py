@@ -20,8 +20,8 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
+import ik2d_addon
 from ik2d_addon.features.native import make_native
-from ik2d_addon.ui.settings import rig as properties
 from ik2d_addon.ui.settings.joint_list import sync_joints
 
 from .native_rigs import Rig, Shape, alike, build, name, random_shapes, remove
@@ -249,7 +249,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--output", type=Path, default=docs / "benchmarks.md", help="the document")
     parser.add_argument("--toy", action="store_true", help="a few numbers only, to see that all of it runs")
     options = parser.parse_args(arguments)
-    properties.register()
+    ik2d_addon.register(ik2d_addon.SETTINGS)
     write(measure(TOY if options.toy else Sizes()), options.output)
     return 0
 

@@ -9,16 +9,14 @@ from contextlib import ExitStack, contextmanager
 
 import bpy
 
-from ik2d_addon.features.baking import operators
-from ik2d_addon.ui.settings import rig
+import ik2d_addon
 
 
 @contextmanager
 def registered() -> Iterator[None]:
     """Have them for a while, where they are not there anyway."""
-    with ExitStack() as parts:
+    with ExitStack() as undo:
         if not hasattr(bpy.types.Object, "ik2d"):
-            for part in (rig, operators):
-                part.register()
-                parts.callback(part.unregister)
+            ik2d_addon.register((*ik2d_addon.SETTINGS, ".features.baking.operators"))
+            undo.callback(ik2d_addon.unregister)
         yield

@@ -12,12 +12,26 @@ from itertools import pairwise
 
 from .cli.parent import end_with_parent
 from .cli.signals import heed_from_now
+from .ui.parts import PARTS
 
-# In the order of registration; each has register() and unregister().
+# In the order of registration; each has register() and unregister(). First what the file stores.
+SETTINGS = (
+    ".ui.settings.rig",
+    ".features.pole.settings",
+    ".features.tip_angle.settings",
+    ".features.foot.settings",
+    ".features.plant.settings",
+    ".features.adopt.settings",
+    ".features.ccd_steps.settings",
+)
 _MODULES = (
     ".ui.languages",
-    ".ui.settings.rig",
+    *SETTINGS,
+    ".features.overlay.settings",
+    ".ui.preferences",
     ".ui.kept",
+    ".features.baking.operators",
+    ".features.setup.chain_operators",
     ".features.setup.operators",
     ".features.setup.straight_limb",
     ".features.pole.pole",
@@ -25,22 +39,18 @@ _MODULES = (
     ".features.foot.operators",
     ".features.keying.operators",
     ".features.baking.missed_frames",
-    ".features.baking.operators",
     ".features.baking.before",
     ".features.doctor.operators",
     ".features.baking.live",
-    ".features.native.operators",
-    ".ui.settings.overlay",
-    ".features.setup.chain_presets",
-    ".features.setup.chain_operators",
-    ".features.setup.menus",
     ".features.adopt.operators",
     ".features.match.operators",
+    ".features.native.operators",
+    ".features.setup.chain_presets",
+    ".features.setup.menus",
     ".features.drag.operator",
     ".features.ccd_steps.operator",
     ".features.drag.tool",
     ".ui.keymaps",
-    ".ui.preferences",
     ".ui.manual",
     ".features.setup.lists",
     ".features.setup.panels",
@@ -56,16 +66,18 @@ _MODULES = (
 )
 
 
-def register() -> None:
-    """Register every part with Blender, in order; where one fails, those before it go again."""
+def register(modules: Sequence[str] | None = None) -> None:
+    """Register every part with Blender, or some, in order; where one fails, those before it go again."""
     if _is_asked_for(sys.argv):
         end_with_parent()
         heed_from_now()  # while the parts and the file are loaded too
     with ExitStack() as undo:
-        for name in _MODULES:
+        for name in _MODULES if modules is None else modules:
             part = import_module(name, __package__)
             part.register()
             undo.callback(part.unregister)
+            PARTS.append(part)
+            undo.callback(PARTS.remove, part)
         undo.pop_all()
 
 
@@ -75,6 +87,6 @@ def _is_asked_for(words: Sequence[str]) -> bool:
 
 
 def unregister() -> None:
-    """Unregister every part, in reverse order."""
-    for name in reversed(_MODULES):
-        import_module(name, __package__).unregister()
+    """Unregister every part that is registered, in reverse order."""
+    while PARTS:
+        PARTS.pop().unregister()

@@ -25,7 +25,7 @@ from scenes import (
     walking_leg,
 )
 
-from ik2d_addon.ui.settings import rig
+import ik2d_addon
 
 HERE = Path(__file__).resolve().parent
 SCENES = {
@@ -49,10 +49,10 @@ def main(names: list[str]) -> int:
         return 2
     for name in names or SCENES:
         stage.start()
-        rig.register()
+        ik2d_addon.register(ik2d_addon.SETTINGS)
         armature = SCENES[name]()
         stage.save(armature, HERE / f"{name}.blend")
-        rig.unregister()
+        ik2d_addon.unregister()
         print(f"Built {name}.blend, {(HERE / f'{name}.blend').stat().st_size / 1024:.0f} KB")
     return 0
 

@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 from render_strip import open_scene, render, set_quality
 
-from ik2d_addon.ui.settings import rig
+import ik2d_addon
 
 ROOT = Path(__file__).resolve().parent.parent
 SIZE = 1920, 1080
@@ -65,7 +65,7 @@ def rendered(sample: str, frame: int) -> Image.Image:
         scene.render.resolution_x, scene.render.resolution_y = SIZE
         scene.frame_set(frame)
         picture = Image.fromarray(np.round(render(scene)[::-1] * 255.0).astype(np.uint8))
-        rig.unregister()  # `open_scene` has registered them
+        ik2d_addon.unregister()  # `open_scene` has registered the settings
         return picture
 
 

@@ -13,7 +13,7 @@ from PIL import Image
 from render_strip import open_scene, render, set_quality
 from take_pictures import save_moving
 
-from ik2d_addon.ui.settings import rig
+import ik2d_addon
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
         frames.append(Image.fromarray(np.round(render(scene)[::-1] * 255.0).astype(np.uint8)))
     milliseconds = round(1000 * options.step / scene.render.fps)
     save_moving(Path(options.picture).resolve(), frames, milliseconds)
-    rig.unregister()
+    ik2d_addon.unregister()
     return 0
 
 

@@ -22,8 +22,8 @@ from mathutils import Vector
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+import ik2d_addon
 from ik2d_addon.rig.chain.checks.bones import chain_bones
-from ik2d_addon.ui.settings import rig
 
 CAPTION, GAP = 30, 6  # pixels
 INK, PAPER, ALARM = (0.85, 0.87, 0.9), (0.03, 0.035, 0.045), (1.0, 0.25, 0.4)
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
     if not open_scene(options.scene):
         return 2
     render_strip(Path(options.picture), options)
-    rig.unregister()
+    ik2d_addon.unregister()
     return 0
 
 
@@ -59,7 +59,7 @@ def open_scene(path: str) -> bool:
     if not os.path.isfile(path):
         print(f"There is no file '{path}'", file=sys.stderr)
         return False
-    rig.register()
+    ik2d_addon.register(ik2d_addon.SETTINGS)
     bpy.ops.wm.open_mainfile(filepath=os.path.abspath(path))
     return True
 

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The add-on's preferences: its shortcuts, and what the overlay shows, to be seen and changed."""
+"""The add-on's preferences: its shortcuts, and those of features, to be seen and changed."""
 
 import bpy
 import rna_keymap_ui
-from bpy.props import BoolProperty, PointerProperty
+from bpy.props import BoolProperty
 from bpy.types import AddonPreferences
 
 from ..core.words import say
 from .keymaps import KEYMAP, SHORTCUTS, shown_items
-from .registration import registration
-from .settings.overlay import EXTENSION, IK2D_PG_overlay, draw_colors, draw_parts
+from .parts import named
+from .registration import register_classes, unregister_classes
+
+# The extension's name in Blender's preferences; "" if the package runs from its source folder.
+EXTENSION = __package__.rpartition(".ik2d_addon")[0]
 
 
-class IK2D_AP_preferences(AddonPreferences):
-    """What holds for all files"""
+class _Preferences:
+    """What holds for all files."""
 
     bl_idname = EXTENSION
 
@@ -22,15 +25,12 @@ class IK2D_AP_preferences(AddonPreferences):
         description="Have a chain follow its target as soon as it is added or adopted",
         default=True,
     )
-    overlay: PointerProperty(name="Overlay", description="What the overlay shows", type=IK2D_PG_overlay)
 
     def draw(self, context):
         self.layout.prop(self, "live_at_once")
         self._draw_shortcuts(context)
-        self.layout.prop(self.overlay, "show", text=say("Show the Overlay in the Viewport"), translate=False)
-        columns = self.layout.split(factor=0.5)
-        draw_parts(columns.column(), self.overlay)
-        draw_colors(columns.column(), self.overlay)
+        for draw in named("draw_preferences"):
+            draw(self.layout)
 
     def _draw_shortcuts(self, context):
         column = self.layout.column()
@@ -53,5 +53,20 @@ def is_live_at_once() -> bool:
     return addon is None or addon.preferences.live_at_once
 
 
-classes = (IK2D_AP_preferences,) if EXTENSION else ()
-register, unregister = registration(classes)
+_registered: list[type] = []
+
+
+def register() -> None:
+    """Register the extension's preferences, with those of the parts that are registered before."""
+    if EXTENSION:
+        declared = {name: made for settings in named("PREFERENCES") for name, made in settings.items()}
+        _registered.append(
+            type("IK2D_AP_preferences", (_Preferences, AddonPreferences), {"__annotations__": declared})
+        )
+    register_classes(_registered)
+
+
+def unregister() -> None:
+    """Unregister them."""
+    unregister_classes(_registered)
+    _registered.clear()

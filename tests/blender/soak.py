@@ -32,9 +32,9 @@ from ik2d_addon.chains import adopt, release, remove_native
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.features.overlay import chains_seen
+from ik2d_addon.features.overlay.settings import PARTS, overlay_settings
 from ik2d_addon.features.setup import chain_presets
 from ik2d_addon.live.registry import RIGS, key_of
-from ik2d_addon.ui.settings.overlay import PARTS, overlay_settings
 
 REACH = 5.0
 # How far a tip may be from its target, and a joint from where it was, in parts of the reach.

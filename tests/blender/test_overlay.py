@@ -15,8 +15,8 @@ from ik2d_addon.bake.lengths import Units
 from ik2d_addon.features.overlay import chains_seen, draw
 from ik2d_addon.features.overlay.colors import contrast
 from ik2d_addon.features.overlay.figure import BOLD, Figure, joined
+from ik2d_addon.features.overlay.settings import PARTS, overlay_settings
 from ik2d_addon.features.overlay.target_path import find_path, path_of
-from ik2d_addon.ui.settings.overlay import PARTS, overlay_settings
 
 GREY = (0.24, 0.24, 0.24)
 DRAWN = [part for part in PARTS if part != "handles"]

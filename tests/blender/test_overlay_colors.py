@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ik2d_addon.features.overlay.colors import CONTRAST, backdrop, contrast, farther_end, readable
-from ik2d_addon.ui.settings.overlay import COLORS, overlay_settings
+from ik2d_addon.features.overlay.settings import COLORS, overlay_settings
 
 # The viewports of Blender's dark and light themes, white, black, and the grey that is worst for both.
 BACKGROUNDS = [(0.24, 0.24, 0.24), (0.42, 0.42, 0.42), (1.0, 1.0, 1.0), (0.0, 0.0, 0.0), (0.5, 0.5, 0.5)]

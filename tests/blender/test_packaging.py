@@ -28,6 +28,8 @@ try:
     manual = importlib.import_module("bl_ext.user_default.ik2d.ik2d_addon.ui.manual").address()
     page = urllib.request.url2pathname(urllib.parse.urlparse(manual).path)
     assert manual.startswith("https:") or os.path.isfile(page), manual
+    preferences = bpy.context.preferences.addons["bl_ext.user_default.ik2d"].preferences
+    assert preferences.live_at_once and preferences.overlay.plane and not preferences.overlay.show
     bpy.ops.wm.open_mainfile(filepath=SCENE)
     report = bake(bpy.data.objects["Excavator"], frame_start=1, frame_end=5)
     assert report.all_reached, report.sentence()

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Enabling, disabling and enabling the add-on again."""
 
+import shutil
 import subprocess
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 
 import bpy
 import pytest
@@ -11,7 +13,8 @@ from programs import python_in_blender
 
 import ik2d_addon
 from ik2d_addon.features.setup import menus
-from ik2d_addon.ui.settings import rig as properties
+from ik2d_addon.features.tip_angle import settings as tip_angle
+from ik2d_addon.ui import registration
 
 OPERATORS = ("chain_add", "chain_remove", "solve", "bake")
 
@@ -60,12 +63,38 @@ def test_registering_twice_fails_loudly_and_changes_nothing() -> None:
     assert registered_names() == before
 
 
+@pytest.mark.slow
+def test_without_the_folder_of_a_feature_and_its_lines_the_rest_works(tmp_path) -> None:
+    package = tmp_path / "ik2d_addon"
+    shutil.copytree(Path(ik2d_addon.__file__).parent, package, ignore=shutil.ignore_patterns("ccd_steps"))
+    lines = (package / "__init__.py").read_text(encoding="utf-8").splitlines(keepends=True)
+    left = [line for line in lines if ".features.ccd_steps." not in line]
+    assert len(lines) - len(left) == 2
+    (package / "__init__.py").write_text("".join(left), encoding="utf-8")
+    here = str(Path(__file__).parent)
+    code = f"sys.path.insert(0, {here!r}); import without_a_feature as one; one.use('ccd_steps')"
+    told = subprocess.run(python_in_blender(code), cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert "works" in told.stdout.splitlines(), told.stdout + told.stderr
+
+
 def test_settings_survive_while_the_add_on_is_disabled() -> None:
     rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
     rig.ik2d.chains.add().tip = "shin"
     ik2d_addon.unregister()
     ik2d_addon.register()
     assert [chain.tip for chain in rig.ik2d.chains] == ["shin"]
+
+
+def test_settings_of_a_feature_go_with_it_and_their_values_come_back() -> None:
+    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    chain = rig.ik2d.chains.add()
+    chain.tip_angle_offset = 0.5
+    tip_angle.unregister()
+    try:
+        there = hasattr(chain, "tip_angle_offset")
+    finally:
+        tip_angle.register()
+    assert not there and chain.tip_angle_offset == 0.5
 
 
 def failing_at(monkeypatch: pytest.MonkeyPatch, owner: object, name: str, call: int) -> None:
@@ -94,7 +123,7 @@ def classes_registered() -> int:
 
 
 FAILURES = [(bpy.utils, "register_class", call) for call in range(classes_registered())] + [
-    (properties, "PointerProperty", 0),
+    *((registration, "hang", call) for call in range(8)),
     (bpy.utils, "register_cli_command", 0),
 ]
 

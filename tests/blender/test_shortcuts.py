@@ -9,8 +9,7 @@ import pytest
 from bl_ui.space_toolsystem_common import ToolSelectPanelHelper
 
 from ik2d_addon.features.drag import tool
-from ik2d_addon.ui import keymaps
-from ik2d_addon.ui.settings import overlay
+from ik2d_addon.ui import keymaps, preferences
 
 # What Blender listens to with the mouse over a 3D View in Pose Mode.
 KEYMAPS = {
@@ -84,4 +83,4 @@ def test_the_tools_icon_is_one_of_blender():
 
 
 def test_the_preferences_belong_to_the_extension_alone():
-    assert overlay.EXTENSION == ""
+    assert preferences.EXTENSION == ""

@@ -14,7 +14,7 @@ from ik2d_addon.features.adopt import operators as adopt
 from ik2d_addon.features.drag import operator as drag
 from ik2d_addon.features.overlay import limit_drag, panel, target_path
 from ik2d_addon.features.setup import chain_presets, menus, panels
-from ik2d_addon.ui import text
+from ik2d_addon.ui import parts, text
 from ik2d_addon.ui.text import wrapped
 
 MODULES = [import_module(name, "ik2d_addon") for name in ik2d_addon._MODULES]
@@ -82,48 +82,54 @@ def test_each_menu_of_blender_holds_ours_once(name, draw):
 
 # Found where they are of use alone: at a finding, in the list of presets, at a joint of the overlay.
 NOT_IN_MENU = {"mend", "preset_apply", "preset_add", "limit_set"}
+# The entries of a menu that one can take in at a glance.
+MOST_ENTRIES = 12
 
 
 class Entries:
     """A layout that collects what a menu draws: operators and, with their own entries, other menus."""
 
     def __init__(self):
-        self.names, self.menus = [], []
+        self.names, self.menus = [], {}
 
     def operator(self, name, **_looks):
         self.names.append(name)
         return SimpleNamespace()
 
     def menu(self, name):
-        self.menus.append(name)
-        draw(name, self)
+        self.menus[name] = Entries.of(name)
 
     def separator(self):
         pass
 
+    @classmethod
+    def of(cls, name):
+        """Return the entries of a menu of ours."""
+        entries = cls()
+        menu = next(cls for cls in MENUS if cls.bl_idname == name)
+        menu.draw(SimpleNamespace(layout=entries, bl_label=menu.bl_label), bpy.context)
+        return entries
 
-def draw(name, layout):
-    """Draw a menu of ours in a layout."""
-    next(cls for cls in MENUS if cls.bl_idname == name).draw(SimpleNamespace(layout=layout), bpy.context)
 
-
-def test_every_operator_is_in_the_menu_under_pose_where_f3_finds_it():
-    entries = Entries()
-    draw("IK2D_MT_menu", entries)
+def test_every_operator_is_in_a_menu_under_pose_where_f3_finds_it():
+    main = Entries.of("IK2D_MT_menu")
+    names = [*main.names, *(name for menu in main.menus.values() for name in menu.names)]
     expected = {cls.bl_idname for cls in CLASSES if issubclass(cls, bpy.types.Operator)}
-    assert set(entries.names) == expected - {f"ik2d.{name}" for name in NOT_IN_MENU}
-    assert len(entries.menus) == 3
+    assert set(names) == expected - {f"ik2d.{name}" for name in NOT_IN_MENU}
 
 
-def test_a_menu_goes_on_after_an_operator_of_a_feature_that_was_removed():
-    before, after = Entries(), Entries()
-    draw("IK2D_MT_menu", before)
-    bpy.utils.unregister_class(adopt.IK2D_OT_adopt)
-    try:
-        draw("IK2D_MT_menu", after)
-    finally:
-        bpy.utils.register_class(adopt.IK2D_OT_adopt)
-    assert after.names == [name for name in before.names if name != "ik2d.adopt"]
+def test_the_menu_under_pose_is_taken_in_at_a_glance():
+    main = Entries.of("IK2D_MT_menu")
+    assert len(main.names) + len(main.menus) <= MOST_ENTRIES
+    assert main.names[:2] == ["ik2d.solve", "ik2d.bake"] and len(main.menus) == 4
+    assert not any(menu.menus for menu in main.menus.values())
+
+
+def test_a_menu_has_no_entries_of_a_feature_that_was_removed(monkeypatch):
+    assert "ik2d.adopt" in Entries.of("IK2D_MT_rig").names
+    monkeypatch.setattr(parts, "PARTS", [part for part in parts.PARTS if part is not adopt])
+    names = Entries.of("IK2D_MT_rig").names
+    assert "ik2d.adopt" not in names and "ik2d.make_native" in names
 
 
 @pytest.mark.parametrize("cls", OPERATORS, ids=lambda cls: cls.bl_idname)
@@ -142,7 +148,10 @@ def test_all_operators_are_named_after_their_ids(cls):
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_every_property_of_ours_has_a_name_and_a_description_without_a_full_stop(cls):
-    for key in getattr(cls, "__annotations__", {}):
+    names = {*getattr(cls, "__annotations__", {})}
+    if issubclass(cls, bpy.types.PropertyGroup):  # features hang settings on others' groups
+        names |= {*cls.bl_rna.properties.keys()} - {*cls.bl_rna.base.properties.keys()}
+    for key in names:
         found = rna_of(cls).properties[key]
         assert found.name and found.name[0].isupper(), key
         if found.type != 'COLLECTION':

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,27 +16,9 @@ PACKAGE = ROOT / "ik2d_addon"
 # From the top down: each room imports only from itself and from the rooms to its right; the command line
 # needs nothing of the interface.
 ORDER = ("cli", "features", "ui", "live", "bake", "rig", "core")
-# The floors inside two rooms, each in the same order; a feature imports only from those named after it.
+# The floors inside a room, in the same order.
 RIG = ("pose", "scene", "chain", "animation")
-FEATURES = {
-    "native": (),
-    "match": (),
-    "foot": (),
-    "drag": (),
-    "keying": (),
-    "doctor": (),
-    "overlay": (),
-    "pole": (),
-    "posed": ("match",),
-    "baking": ("native",),
-    "adopt": ("native",),
-    "plant": ("match", "pole", "baking"),
-    "ccd_steps": ("drag", "baking"),
-    "setup": (
-        *("native", "match", "foot", "doctor", "pole", "baking", "adopt", "plant"),
-        *("posed", "keying", "overlay"),
-    ),
-}
+FEATURES = sorted(path.parent.name for path in (PACKAGE / "features").glob("*/__init__.py"))
 # Files of a folder that one can take in at a glance, beside its __init__.
 MODULES = 14
 # Lines of a file, and fields of a record, that one can take in at once.
@@ -195,23 +178,28 @@ def test_imports_inside_rig_point_down() -> None:
     assert upwards(RIG, below(RIG), "rig") == {}
 
 
-def test_a_feature_imports_no_other_than_it_may() -> None:
-    assert upwards(tuple(FEATURES), FEATURES.__getitem__, "features") == {}
+def uses(feature: str) -> set[str]:
+    """Return the features that a feature's `USES` names."""
+    text = (PACKAGE / "features" / feature / "__init__.py").read_text(encoding="utf-8")
+    lines = [node for node in ast.parse(text).body if isinstance(node, ast.Assign)]
+    named = [ast.literal_eval(line.value) for line in lines if ast.unparse(line.targets[0]) == "USES"]
+    return set(" ".join(named).split())
 
 
 @pytest.mark.parametrize("name", FEATURES)
-def test_a_feature_needs_all_others_that_it_may_import(name: str) -> None:
+def test_a_feature_imports_those_that_it_names_and_no_other(name: str) -> None:
     modules = [
         other for path in (PACKAGE / "features" / name).rglob("*.py") for other in imported_modules(path)
     ]
-    needed = {other[1] for other in modules if other[0] == "features"} - {name}
-    assert needed == set(FEATURES[name])
+    assert {other[1] for other in modules if other[0] == "features"} - {name} == uses(name)
 
 
-def test_every_folder_of_rig_and_features_has_its_floor() -> None:
-    for room_name, floors in (("rig", RIG), ("features", FEATURES)):
-        folders = {path.parent.name for path in (PACKAGE / room_name).glob("*/__init__.py")}
-        assert folders == set(floors), room_name
+def test_no_feature_uses_itself_by_way_of_others() -> None:
+    refuse_circles({name: uses(name) for name in FEATURES})
+
+
+def test_every_folder_of_rig_has_its_floor() -> None:
+    assert {path.parent.name for path in (PACKAGE / "rig").glob("*/__init__.py")} == set(RIG)
 
 
 def test_no_folder_outgrows_a_glance() -> None:
@@ -254,10 +242,14 @@ def test_no_two_classes_have_one_name() -> None:
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
-    needs = {module(path): imported_modules(path) for path in PACKAGE.rglob("*.py")}
+    refuse_circles({module(path): imported_modules(path) for path in PACKAGE.rglob("*.py")})
+
+
+def refuse_circles(needs: dict[Any, set[Any]]) -> None:
+    """Fail where some need one another in a circle."""
     while needs:
         last = {name for name, others in needs.items() if not others & needs.keys()}
-        assert last, f"these import one another in a circle: {sorted(needs)}"
+        assert last, f"these need one another in a circle: {sorted(needs)}"
         needs = {name: others for name, others in needs.items() if name not in last}
 
 

@@ -60,7 +60,7 @@ def turned_by(end, degrees_about_joint):
 
 def test():
     """As a person would, with the move tool's gizmo in the same place."""
-    settings = importlib.import_module(f"{ADDON}.ui.settings.overlay").overlay_settings()
+    settings = importlib.import_module(f"{ADDON}.features.overlay.settings").overlay_settings()
     area, sidebar = yield from ui.sidebar("IK 2D")
     yield from select_target_then_tip()
     for _ in range(2):

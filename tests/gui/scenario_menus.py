@@ -56,10 +56,10 @@ def test():
     sidebar.tag_redraw()
     yield 0.5
     with bpy.context.temp_override(window=ui.window(), area=area, region=sidebar):
-        bpy.ops.wm.call_menu(name="IK2D_MT_list")
+        bpy.ops.wm.call_menu(name="IK2D_MT_chain")
     yield 0.5
     yield from ui.shot(f"{SHOTS}/menus_3_list.png")
-    yield from ui.key('DOWN_ARROW')  # from Pose This Frame
+    yield from ui.key('DOWN_ARROW')  # from Mirror Chain
     yield from ui.key('RET')  # Copy Settings to Enabled
     yield from ui.wait_until(lambda: abs(chains()[1].softness - 0.2) < 1e-6, "the copy")
     yield from ui.move(*ui.center(ui.region()[1]))

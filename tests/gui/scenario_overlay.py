@@ -108,7 +108,7 @@ def fail_once(overlay, settings):
 def test():
     """From the tick in the sidebar to all themes and sizes."""
     overlay = importlib.import_module(f"{ADDON}.features.overlay.draw")
-    settings = importlib.import_module(f"{ADDON}.ui.settings.overlay").overlay_settings()
+    settings = importlib.import_module(f"{ADDON}.features.overlay.settings").overlay_settings()
     area, sidebar = yield from ui.sidebar("IK 2D")
     arm = bpy.data.objects["Arm"]
     yield from select_target_then_tip()

@@ -20,7 +20,6 @@ from ...rig.animation.versions import existing_channels
 from ...rig.chain.joints import normal_in_bone
 from ...rig.chain.native_state import acts, is_native
 from ...rig.chain.renames import bones_of, is_other_bone, needed_chain, straighten, unique_name
-from ...ui.settings.adopted import is_adopted
 from ...ui.settings.chain_list import add_chain, drop_chain, refuse_drop
 from ...ui.settings.joint_list import sync_joints
 from ..native import remove_native
@@ -31,6 +30,7 @@ from .keep import give_back, keep_animation, keep_bones, take
 from .limbs import limbs_meant, limbs_of
 from .plan import AdoptPlan, read_plan
 from .poses import FEW_FRAMES, MOST_FRAMES, Watched, frames_of, watched
+from .settings import is_adopted
 from .words import (
     carried_over,
     in_words,

@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Limbs: the bones that an armature's IK constraints move, and the limb that a selected bone means."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 
 import bpy
 
+from ...rig.chain.checks.bones import is_joined
 from ...rig.chain.dependencies import acts_now
 from ...rig.scene.bone_constraints import is_active
-from .rigify import original_of, originals, stem_of
 
 Locks = tuple[bool, bool, bool]  # of the axes X, Y, Z
 # Constraints by which a bone follows another's location or rotation.
 _COPIES = ('COPY_TRANSFORMS', 'COPY_ROTATION', 'COPY_LOCATION', 'CHILD_OF', 'ARMATURE')
+# Parts of the names in a rig that Rigify generated.
+_ORIGINAL = "ORG-"
+_PREFIX = re.compile(r"^(ORG-|MCH-|DEF-|VIS_)")
+_SIDE = re.compile(r"\.[LR](?=$|\.)")
+_LAST_WORD = re.compile(r"[._][^._]*$")
 # This many of them are followed in a row, from bone to bone.
 _STEPS = 3
 
@@ -206,3 +212,44 @@ def _followed(armature: bpy.types.Object, name: str) -> list[str]:
         for source in getattr(constraint, "targets", (constraint,))
     ]
     return [source.subtarget for source in sources if source.target == armature and source.subtarget]
+
+
+# --- Bones of a rig that Rigify generated ------------------------------------
+
+
+def originals(armature: bpy.types.Object) -> list[str]:
+    """Return the ORG bones of a rig that Rigify generated; none of another rig."""
+    return [bone.name for bone in armature.data.bones if bone.name.startswith(_ORIGINAL)]
+
+
+def stem_of(name: str) -> str:
+    """Return a generated bone's name without Rigify's prefix."""
+    return _PREFIX.sub("", name)
+
+
+def original_of(armature: bpy.types.Object, name: str) -> list[str]:
+    """Return the ORG bone of a generated bone, by its name, and those joined above it.
+
+    thigh_ik_target.L, MCH-thigh_ik_stretch.L and DEF-thigh.L.001 belong to ORG-thigh.L.
+    """
+    bones = armature.data.bones
+    bone = next((bones[stem] for stem in _stems(stem_of(name)) if stem in bones), None)
+    originals = []
+    while bone is not None and bone.name.startswith(_ORIGINAL):
+        originals.append(bone.name)
+        bone = bone.parent if is_joined(bone) else None  # a toe is, fingers are not
+    return originals
+
+
+def _stems(name: str) -> Iterator[str]:
+    """Yield possible names of the ORG bone, with ever fewer of the words that Rigify adds."""
+    side = _SIDE.search(name)
+    yield _ORIGINAL + name
+    if side:
+        name = name[: side.start()]
+    while name:
+        yield f"{_ORIGINAL}{name}{side.group() if side else ''}"
+        shorter = _LAST_WORD.sub("", name)
+        if shorter == name:
+            return
+        name = shorter

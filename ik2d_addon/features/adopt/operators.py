@@ -10,19 +10,21 @@ from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ...bake.lengths import Units
 from ...core import IK2DError
-from ...core.words import say
+from ...core.words import noted, say
 from ...rig.animation.versions import is_hidden, is_selected
 from ...rig.chain.readable import unreadable
 from ...rig.chain.renames import bones_of
 from ...ui.context import active_armature, named_chain, shown_chain, why_not_edit
 from ...ui.kept import kept
 from ...ui.operator import AskingOperator, chain_name, tick
+from ...ui.parts import entry
 from ...ui.preferences import is_live_at_once
 from ...ui.registration import registration
-from ...ui.settings.adopted import adopted_with, is_adopted
 from ...ui.text import draw_lines, draw_text
+from ..native.operators import adopted_with
 from .limbs import Limb, limbs_meant, limbs_of
 from .poses import FEW_FRAMES, MOST_FRAMES
+from .settings import is_adopted
 
 if TYPE_CHECKING:  # loaded when it is first used
     from .adopt import Adoption
@@ -283,5 +285,14 @@ def limb_here(context: Context) -> Limb | None:
     return next(iter(limbs_meant(limbs, [active.name])), None) if limbs else None
 
 
+HEADINGS = {"adopt-ik": "adopted_limb.take release"}
+BOX = noted("Adopt"), draw_adopt
+MENU = {
+    "rig": [
+        entry("ik2d.adopt", 'CON_KINEMATIC'),
+        entry("ik2d.adopt", 'CON_KINEMATIC', noted("Adopt All IK"), all=True),
+        entry("ik2d.release", 'LOOP_BACK'),
+    ]
+}
 classes = (IK2D_PG_adopted_limb, IK2D_OT_adopt, IK2D_OT_release)
 register, unregister = registration(classes)

@@ -15,6 +15,7 @@ from ...rig.animation.key_faults import refuse_tweak_mode
 from ...rig.animation.versions import HAS_SLOTS, assign_action, holders_of
 from ...ui.context import active_armature, why_not_edit
 from ...ui.operator import ChainOperator
+from ...ui.parts import entry
 from ...ui.registration import registration
 
 
@@ -99,5 +100,6 @@ class IK2D_OT_show_before(ChainOperator, Operator):
         return say("'{armature}' plays '{action}' again", armature=armature.name, action=action.name)
 
 
+MENU = {"bake": [entry("ik2d.show_before", 'HIDE_OFF')]}
 classes = (IK2D_OT_show_before,)
 register, unregister = registration(classes)

@@ -36,7 +36,7 @@ def _renew(chain: PropertyGroup) -> None:
     """Have a chain count sides from the rest pose. Raises IK2DError for one that has no bones or no plane."""
     if _is_turned(chain):
         armature, animated = chain.id_data, _Animated.of(chain)
-        if animated is None or len(chain.planted.channels):
+        if animated is None or (hasattr(chain, "planted") and len(chain.planted.channels)):
             return
         mark = bake_fingerprint(chain, AnimatedPaths.of(armature)) if chain.bake_mark else ""
         is_fresh = bool(mark) and not changed_since(chain.bake_mark, mark)

@@ -10,6 +10,7 @@ from ...rig.chain.native_state import acts, is_native
 from ...rig.chain.paths.owners import with_settings
 from ...ui.context import active_armature, why_no_chain
 from ...ui.operator import ChainOperator
+from ...ui.parts import entry
 from ...ui.registration import registration
 from ...ui.text import draw_text
 
@@ -81,6 +82,8 @@ class IK2D_OT_live_again(ChainOperator, Operator):
         return say("Live is on again for {names}", names=listed(chain.name for chain in chains))
 
 
+HEADINGS = {"live": "live_again"}
+MENU = {"bake": [entry("ik2d.live_again", 'PLAY')]}
 classes = (IK2D_OT_live_again,)
 _register_classes, _unregister_classes = registration(classes)
 

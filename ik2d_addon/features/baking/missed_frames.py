@@ -11,6 +11,7 @@ from ...core import IK2DError
 from ...core.words import number_of, refusal, say
 from ...ui.context import active_armature, named_chain, shown_chain
 from ...ui.operator import ChainOperator, chain_name
+from ...ui.parts import entry
 from ...ui.registration import registration
 from .results import has_results
 
@@ -98,5 +99,7 @@ class IK2D_OT_mark_frames(ChainOperator, Operator):
         return say("Marked {runs} of frames that chain '{chain}' missed", runs=runs, chain=chain.name)
 
 
+HEADINGS = {"missed-frames": "mark_frames"}
+MENU = {"bake": [entry("ik2d.mark_frames", 'MARKER_HLT')]}
 classes = (IK2D_OT_mark_frames,)
 register, unregister = registration(classes)

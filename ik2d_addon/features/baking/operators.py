@@ -27,6 +27,7 @@ from ...rig.chain.paths.owners import with_settings
 from ...ui.context import active_armature, why_not_edit, why_not_solve
 from ...ui.kept import kept
 from ...ui.operator import ChainOperator, chain_name, frame_number, tick
+from ...ui.parts import entry
 from ...ui.registration import registration
 from ...ui.sliced import SlicedOperator
 from .results import store_bake, store_solve
@@ -244,5 +245,7 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
         return [getattr(settings, name) for name in names] if settings.use_custom_range else [None, None]
 
 
+_BOTH = [entry("ik2d.solve", 'POSE_HLT'), entry("ik2d.bake", 'KEY_HLT')]
+MENU = {"main": [*_BOTH, entry("ik2d.clear_bake", 'X')], "bone": _BOTH}
 classes = (IK2D_OT_solve, IK2D_OT_bake, IK2D_OT_clear_bake)
 register, unregister = registration(classes)

@@ -20,6 +20,12 @@ _MISSED_ROWS = 4
 # The part of the width that Live has next to Bake Again.
 _LIVE = 0.35
 
+HEADINGS = {
+    "bake": "settings.bake_selected settings.chains_to_bake",
+    "custom-range": "settings.frame_*",
+    "reduce-keys": "settings.reduce_error",
+}
+
 
 class IK2D_PT_bake(RigSidebar, Panel):
     """Key the chains over a range of frames, and see what was reached"""

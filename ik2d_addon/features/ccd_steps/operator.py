@@ -18,6 +18,7 @@ from ...rig.pose.kinematics import angles_before, read_linkage
 from ...rig.pose.target_plane import target_points
 from ...ui.context import active_armature, named_chain
 from ...ui.operator import ChainOperator, chain_name, tick
+from ...ui.parts import entry
 from ...ui.registration import registration
 from ..baking.staleness import solve_fingerprint
 from ..drag.held_chain import HeldChain
@@ -147,5 +148,6 @@ class IK2D_OT_ccd_step(ChainOperator, Operator):
         self.tell(sentence, warnings=(), is_good=step.result != CCDResult.FAILURE)
 
 
+MENU = {"pose": [entry("ik2d.ccd_step", 'CON_ROTLIKE')]}
 classes = (IK2D_OT_ccd_step,)
 register, unregister = registration(classes)

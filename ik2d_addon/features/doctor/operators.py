@@ -157,6 +157,7 @@ class IK2D_OT_mend(ChainOperator, Operator):
         return mend(self.way, active_armature(context), named_chain(context, self.chain))
 
 
+HEADINGS = {"problems": "mend"}
 classes = (IK2D_OT_mend,)
 
 

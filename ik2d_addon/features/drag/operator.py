@@ -15,6 +15,7 @@ from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.words import number_of, say
 from ...ui.operator import ChainOperator, chain_name, tick
+from ...ui.parts import entry
 from ...ui.registration import registration
 from .drag import Drag, chain_to_hold, take_hold, visible_tips, why_not_drag
 from .pointing import Pointer, distance_to, with_axis
@@ -320,5 +321,6 @@ def _chain_at(context: Context, view: RegionView, mouse: Sequence[float]) -> str
     return name
 
 
+MENU = {"main": [entry("ik2d.drag", 'VIEW_PAN')]}
 classes = (IK2D_OT_drag,)
 register, unregister = registration(classes)

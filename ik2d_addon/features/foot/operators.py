@@ -9,6 +9,7 @@ from ...core.words import say
 from ...rig.chain.hands import hanging_bones
 from ...ui.context import active_armature, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator
+from ...ui.parts import entry
 from ...ui.registration import registration
 from ...ui.text import field
 from .add import add_foot, remove_foot
@@ -76,5 +77,12 @@ def draw_foot(
     layout.operator("ik2d.foot_remove", icon='X')
 
 
+HEADINGS = {
+    "add-foot": "chain.foot foot.is_added foot_remove",
+    "roll-and-toes": "foot.roll foot.toe foot.break_angle",
+    "above-ground": "foot.ground",
+    "pivots": "foot.heel foot.ball foot.toe_tip",
+}
+MENU = {"chain": [entry("ik2d.foot_add", 'ADD'), entry("ik2d.foot_remove", 'X')]}
 classes = (IK2D_OT_foot_add, IK2D_OT_foot_remove)
 register, unregister = registration(classes)

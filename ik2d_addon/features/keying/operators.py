@@ -6,6 +6,7 @@ from bpy.types import Operator, PropertyGroup, UILayout
 from ...core.words import quoted, say
 from ...ui.context import named_chain, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, chain_name
+from ...ui.parts import entry
 from ...ui.registration import registration
 from .key_target import key_target
 
@@ -41,5 +42,6 @@ def draw_key_target(layout: UILayout, chain: PropertyGroup) -> None:
     layout.operator("ik2d.key_target", icon='KEYFRAME_HLT').chain = chain.name
 
 
+MENU = {name: [entry("ik2d.key_target", 'KEYFRAME_HLT')] for name in ("main", "bone")}
 classes = (IK2D_OT_key_target,)
 register, unregister = registration(classes)

@@ -15,6 +15,7 @@ from ...ui.auto_keying import Moved, auto_key
 from ...ui.context import active_armature, shown_chain, why_not_edit, why_not_solve
 from ...ui.kept import kept
 from ...ui.operator import ChainOperator, chain_name, frame_number, tick
+from ...ui.parts import entry
 from ...ui.registration import registration
 
 # Labels of the operators with the option to switch.
@@ -181,23 +182,19 @@ def draw_match(layout: UILayout, context: Context) -> None:
         layout.operator("ik2d.clear_snaps", icon='X')
 
 
-def draw_match_menu(layout: UILayout, chain: str = "", ranges: bool = True) -> None:
-    """Draw them as menu entries, for a chain or the active one. ranges: also those over the range."""
-    for operator, icon in zip(_MATCHES, ('SNAP_ON', 'BONE_DATA'), strict=True):
-        layout.operator(operator.bl_idname, icon=icon).chain = chain
-        if ranges:
-            entry = layout.operator(
-                operator.bl_idname,
-                text=say("{label} over Range", label=noted(operator.bl_label)),
-                translate=False,
-            )
-            entry.chain, entry.over_range = chain, True
-    for operator, label, icon in zip(_MATCHES, _SWITCHES, ('CON_KINEMATIC', 'BLANK1'), strict=True):
-        entry = layout.operator(operator.bl_idname, text=say(label), translate=False, icon=icon)
-        entry.chain, entry.switch = chain, True
-    layout.operator("ik2d.clear_snaps", icon='X').chain = chain
-
-
 _MATCHES = (IK2D_OT_target_to_tip, IK2D_OT_snap_fk)
+HEADINGS = {"fk-and-ik": "target_to_tip snap_fk clear_snaps"}
+BOX = noted("FK/IK"), draw_match
+_HERE = [entry("ik2d.target_to_tip", 'SNAP_ON'), entry("ik2d.snap_fk", 'BONE_DATA')]
+_OVER_RANGE = [
+    entry("ik2d.target_to_tip", text=noted("Snap Target to Bones over Range"), over_range=True),
+    entry("ik2d.snap_fk", text=noted("Key Bones (FK) over Range"), over_range=True),
+]
+_SWITCHING = [
+    entry("ik2d.target_to_tip", 'CON_KINEMATIC', _SWITCHES[0], switch=True),
+    entry("ik2d.snap_fk", text=_SWITCHES[1], switch=True),
+    entry("ik2d.clear_snaps", 'X'),
+]
+MENU = {"pose": [*_HERE, *_OVER_RANGE, *_SWITCHING], "bone": [*_HERE, *_SWITCHING]}
 classes = (*_MATCHES, IK2D_OT_clear_snaps)
 register, unregister = registration(classes)

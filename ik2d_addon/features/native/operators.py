@@ -6,18 +6,25 @@ from typing import TYPE_CHECKING
 from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ...core import IK2DError
-from ...core.words import listed, refusal, say
+from ...core.words import listed, noted, refusal, say
 from ...rig.chain.native_state import controls_of, is_native
 from ...ui.context import active_armature, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, tick
+from ...ui.parts import entry
 from ...ui.registration import registration
-from ...ui.settings.adopted import adopted_with
 from ...ui.text import draw_text, field
 from . import remove_native
 from .changes import acts_as_set, changed_since_made
 
 if TYPE_CHECKING:
     from .build import Native
+
+
+def adopted_with(chain: PropertyGroup) -> list[PropertyGroup]:
+    """Return the chains that one Adopt has taken together with a chain; it alone where that is not known."""
+    batch = chain.adopted.batch if hasattr(chain, "adopted") else 0  # not where Adopt was removed
+    together = [other for other in chain.id_data.ik2d.chains if batch and other.adopted.batch == batch]
+    return [other for other in together if len(other.adopted.constraints)] or [chain]
 
 
 def draw_native(layout: UILayout, context: Context) -> None:
@@ -160,5 +167,13 @@ class IK2D_OT_remove_native(_OnChains, Operator):
         return say("{count} chains are no longer on drivers", count=len(names))
 
 
+HEADINGS = {"convert-to-drivers": "remove_native"}
+BOX = noted("Drivers"), draw_native
+MENU = {
+    "rig": [
+        entry("ik2d.make_native", 'DRIVER'),
+        entry("ik2d.remove_native"),
+    ]
+}
 classes = (IK2D_OT_make_native, IK2D_OT_remove_native)
 register, unregister = registration(classes)

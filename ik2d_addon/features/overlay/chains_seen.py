@@ -10,11 +10,11 @@ from ...core.words import say
 from ...live.registry import off_words, problem_of_live
 from ...rig.chain.chain import RigChain, read_chain
 from ...ui.context import active_armature, active_chain, shown_chain
-from ...ui.settings.overlay import COLORS
 from . import figure as figures
 from .chain_view import NOT_SOLVED, ChainView, view_chain
 from .colors import RGB, WORDS, readable
 from .figure import Figure, Miss
+from .settings import COLORS
 from .target_path import path_of
 
 

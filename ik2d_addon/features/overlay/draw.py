@@ -22,13 +22,13 @@ from ...core.words import say
 from ...rig.chain.chain import RigChain
 from ...rig.chain.fingerprint import settings_of
 from ...ui.context import shown_chain
-from ...ui.settings.overlay import listeners, overlay_settings
 from . import figure as figures
 from .chain_view import ChainView
 from .chains_seen import background_of, chain_views, chains_seen, figure_of
 from .colors import RGB, farther_end, readable
 from .contact_bars import ASIDE, ContactBars, contact_bars, triangles
 from .figure import Figure
+from .settings import listeners, overlay_settings
 
 # Animated settings that a rig is not read from: it is kept when the frame changes.
 _OF_FRAMES = {"turn_over", "influence"}

@@ -8,7 +8,6 @@ from mathutils import Matrix, Vector
 
 from ...ui.context import shown_chain, why_not_edit
 from ...ui.registration import registration
-from ...ui.settings.overlay import overlay_settings
 from . import shapes
 from .chain_view import ChainView
 from .chains_seen import background_of
@@ -16,6 +15,7 @@ from .colors import backdrop, readable
 from .draw import chain_view_shown
 from .figure import fan_radius, lifted
 from .limit_drag import ENDS
+from .settings import overlay_settings
 
 # Sizes as parts of a gizmo's, which the preferences say.
 _HANDLE, _BUTTON = 0.1, 0.24

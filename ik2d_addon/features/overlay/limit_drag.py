@@ -155,5 +155,6 @@ class IK2D_OT_limit_set(ChainOperator, Operator):
         return result
 
 
+HEADINGS = {"handles": "limit_set"}
 classes = (IK2D_OT_limit_set,)
 register, unregister = registration(classes)

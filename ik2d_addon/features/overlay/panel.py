@@ -4,10 +4,10 @@
 from bpy.types import Panel
 
 from ...ui.registration import registration
-from ...ui.settings.overlay import draw_parts, overlay_settings
 from ...ui.sidebar import RigSidebar
 from ...ui.text import draw_text
 from . import draw
+from .settings import draw_parts, overlay_settings
 
 
 class IK2D_PT_overlay(RigSidebar, Panel):

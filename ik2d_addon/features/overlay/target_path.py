@@ -18,9 +18,10 @@ from ...rig.scene.live_pause import live_paused
 from ...rig.scene.sampler import sample_steps
 from ...ui.context import active_armature, shown_chain
 from ...ui.operator import ChainOperator
+from ...ui.parts import entry
 from ...ui.registration import registration
-from ...ui.settings.overlay import listeners, overlay_settings
 from .figure import TargetPath
+from .settings import listeners, overlay_settings
 
 # The most frames of a path: of more, it takes every second or third.
 FRAMES = 1000
@@ -87,6 +88,8 @@ def _forget_paths(*_arguments) -> None:
     _paths.clear()
 
 
+HEADINGS = {"targets-path": "target_path"}
+MENU = {"bake": [entry("ik2d.target_path", 'ANIM')]}
 classes = (IK2D_OT_target_path,)
 _register_classes, _unregister_classes = registration(classes)
 

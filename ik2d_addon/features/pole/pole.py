@@ -17,6 +17,7 @@ from ...rig.chain.renames import bones_of
 from ...rig.pose.pole_angle import angle_to_side
 from ...ui.context import active_armature, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator
+from ...ui.parts import entry
 from ...ui.registration import registration
 from ...ui.settings.chain_list import add_target
 from ...ui.text import field
@@ -145,5 +146,7 @@ def draw_pole(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
         field(layout, context, chain, "aim_distance")
 
 
+HEADINGS = {"pole": "chain.pole_* pole_*"}
+MENU = {"chain": [entry("ik2d.pole_add", 'EMPTY_AXIS'), entry("ik2d.pole_fit", 'CON_TRACKTO')]}
 classes = (IK2D_OT_pole_add, IK2D_OT_pole_fit)
 register, unregister = registration(classes)

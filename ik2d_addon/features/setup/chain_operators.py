@@ -7,11 +7,12 @@ from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Context, Object, Operator, PropertyGroup
 
 from ...core import IK2DError
-from ...core.words import number_of, quoted, say
+from ...core.words import noted, number_of, quoted, say
 from ...rig.chain.fingerprint import followed_by
 from ...rig.chain.renames import bones_of, chain_named
 from ...ui.context import active_armature, active_chain, named_chain, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, chain_name
+from ...ui.parts import entry
 from ...ui.registration import registration
 from .copying import copy_settings, mirror_chain
 
@@ -155,5 +156,16 @@ def chain_here(context: Context) -> PropertyGroup | None:
     return chosen if chosen in here else next(iter(here), None)
 
 
+HEADINGS = {"chains": "enable_chains"}
+MENU = {
+    "bone": [entry("ik2d.mirror", 'MOD_MIRROR')],
+    "chain": [
+        entry("ik2d.mirror", 'MOD_MIRROR'),
+        entry("ik2d.copy_settings", 'COPYDOWN', noted("Copy Settings to Enabled"), to='ENABLED'),
+        entry("ik2d.copy_settings", text=noted("Copy Settings to Selected Bones' Chains"), to='SELECTED'),
+        entry("ik2d.enable_chains", 'CHECKBOX_HLT', noted("Enable All"), which='ALL'),
+        entry("ik2d.enable_chains", text=noted("Enable Only the Active One"), which='ACTIVE'),
+    ],
+}
 classes = (IK2D_OT_copy_settings, IK2D_OT_mirror, IK2D_OT_enable_chains)
 register, unregister = registration(classes)

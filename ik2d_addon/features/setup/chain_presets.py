@@ -119,6 +119,7 @@ class IK2D_PT_presets(PresetPanel, Panel):
     preset_add_operator = "ik2d.preset_add"
 
 
+HEADINGS = {"presets": "preset_*"}
 classes = (IK2D_OT_preset_apply, IK2D_OT_preset_add, IK2D_PT_presets)
 
 

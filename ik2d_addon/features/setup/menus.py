@@ -1,40 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Menus: next to the list of chains, in a bone's right-click menu, in Pose and in Object."""
+"""Menus: next to the list of chains, in a bone's right-click menu, in Pose and in Object.
+
+Their entries are those that features name in `MENU`.
+"""
 
 from contextlib import ExitStack
 
 import bpy
-from bpy.types import Context, Menu, UILayout
+from bpy.types import Context, Menu
 
 from ...core.words import say
 from ...ui.context import active_armature, active_chain, why_not_edit
+from ...ui.parts import draw_entries
 from ...ui.registration import register_classes, unregister_classes
-from ...ui.settings.overlay import overlay_settings
-from ..match.operators import draw_match_menu
+from ..overlay.settings import overlay_settings
 from .chain_operators import chain_here
 from .selection import why_not_add
-
-
-class IK2D_MT_list(Menu):
-    """More to do with the chains in the list"""
-
-    bl_idname = "IK2D_MT_list"
-    bl_label = "Chains"
-    bl_description = __doc__
-
-    def draw(self, _context):
-        layout = self.layout
-        _entry(layout, "ik2d.solve", 'POSE_HLT')
-        layout.separator()
-        _draw_copies(layout)
-        _entry(layout, "ik2d.mirror", 'MOD_MIRROR')
-        layout.separator()
-        draw_match_menu(layout)
-        layout.separator()
-        _draw_enabled(layout)
-        layout.separator()
-        _entry(layout, "ik2d.chain_move", 'TRIA_UP', say("Move Up"), direction='UP')
-        _entry(layout, "ik2d.chain_move", 'TRIA_DOWN', say("Move Down"), direction='DOWN')
 
 
 class IK2D_MT_bone(Menu):
@@ -53,15 +34,9 @@ class IK2D_MT_bone(Menu):
                 words = {"text": say("Make Chain Active"), "translate": False, "icon": 'RESTRICT_SELECT_OFF'}
                 activate = layout.operator("wm.context_set_int", **words)
                 activate.data_path, activate.value = "object.ik2d.active_index", index
-            _entry(layout, "ik2d.solve", 'POSE_HLT', chain=chain.name)
-            _entry(layout, "ik2d.key_target", 'KEYFRAME_HLT', chain=chain.name)
-            _entry(layout, "ik2d.bake", 'KEY_HLT', chain=chain.name)
-            _entry(layout, "ik2d.flip", 'MOD_MIRROR', chain=chain.name)
-            _entry(layout, "ik2d.mirror", 'MOD_MIRROR', chain=chain.name)
+            draw_entries(layout, "bone", chain=chain.name)
             layout.separator()
-            draw_match_menu(layout, chain.name, ranges=False)
-            layout.separator()
-        _entry(layout, "ik2d.chain_add", 'ADD')
+        layout.operator("ik2d.chain_add", icon='ADD')
         layout.prop(overlay_settings(), "show", text=say("Show Overlay"), translate=False)
 
 
@@ -72,6 +47,48 @@ def draw_bone_menu(menu: Menu, context: Context) -> None:
         menu.layout.menu(IK2D_MT_bone.bl_idname, icon='CON_KINEMATIC')
 
 
+class _Submenu:
+    """A menu of the entries that parts name for it."""
+
+    def draw(self, _context):
+        draw_entries(self.layout, self.bl_label.lower(), lines=True)
+
+
+class IK2D_MT_chain(_Submenu, Menu):
+    """Copy, mirror and enable chains, and set their plane, joints and foot"""
+
+    bl_idname = "IK2D_MT_chain"
+    bl_label = "Chain"
+    bl_description = __doc__
+
+
+class IK2D_MT_pose(_Submenu, Menu):
+    """Bring the target to the bones or the bones to the chain, and switch between IK and FK"""
+
+    bl_idname = "IK2D_MT_pose"
+    bl_label = "Pose"
+    bl_description = __doc__
+
+
+class IK2D_MT_bake(_Submenu, Menu):
+    """Look at a bake and at the motion before it, and plant feet"""
+
+    bl_idname = "IK2D_MT_bake"
+    bl_label = "Bake"
+    bl_description = __doc__
+
+
+class IK2D_MT_rig(_Submenu, Menu):
+    """Take over the IK that the rig has, and convert chains to drivers"""
+
+    bl_idname = "IK2D_MT_rig"
+    bl_label = "Rig"
+    bl_description = __doc__
+
+
+SUBMENUS = (IK2D_MT_chain, IK2D_MT_pose, IK2D_MT_bake, IK2D_MT_rig)
+
+
 class IK2D_MT_menu(Menu):
     """Pose, bake and set up chains of bones that bend in a plane"""
 
@@ -80,101 +97,10 @@ class IK2D_MT_menu(Menu):
     bl_description = __doc__
 
     def draw(self, _context):
-        layout = self.layout
-        _entry(layout, "ik2d.solve", 'POSE_HLT')
-        _entry(layout, "ik2d.bake", 'KEY_HLT')
-        _entry(layout, "ik2d.clear_bake", 'X')
-        _entry(layout, "ik2d.live_again", 'PLAY')
-        _entry(layout, "ik2d.show_before", 'HIDE_OFF')
-        _entry(layout, "ik2d.mark_frames", 'MARKER_HLT')
-        _entry(layout, "ik2d.target_path", 'ANIM')
-        layout.separator()
-        _entry(layout, "ik2d.flip", 'MOD_MIRROR')
-        _entry(layout, "ik2d.flip", 'MOD_MIRROR', say("Flip Over 10 Frames"), frames=10)
-        _entry(layout, "ik2d.drag", 'VIEW_PAN')
-        _entry(layout, "ik2d.key_target", 'KEYFRAME_HLT')
-        _entry(layout, "ik2d.ccd_step", 'CON_ROTLIKE')
-        layout.menu(IK2D_MT_match.bl_idname)
-        layout.menu(IK2D_MT_feet.bl_idname)
-        layout.separator()
-        _entry(layout, "ik2d.chain_add", 'ADD')
-        _entry(layout, "ik2d.chain_remove", 'REMOVE')
-        _entry(layout, "ik2d.chain_move", 'TRIA_UP', say("Move Chain Up"), direction='UP')
-        _entry(layout, "ik2d.chain_move", 'TRIA_DOWN', say("Move Chain Down"), direction='DOWN')
-        _entry(layout, "ik2d.mirror", 'MOD_MIRROR')
-        _draw_copies(layout)
-        _draw_enabled(layout)
-        layout.menu(IK2D_MT_joints.bl_idname)
-        layout.separator()
-        _entry(layout, "ik2d.adopt", 'CON_KINEMATIC')
-        _entry(layout, "ik2d.adopt", 'CON_KINEMATIC', say("Adopt All IK"), all=True)
-        _entry(layout, "ik2d.release", 'LOOP_BACK')
-        _entry(layout, "ik2d.make_native", 'DRIVER')
-        _entry(layout, "ik2d.remove_native")
-
-
-class IK2D_MT_match(Menu):
-    """Bring the target to the bones or the bones to the chain, and switch between IK and FK"""
-
-    bl_idname = "IK2D_MT_match"
-    bl_label = "FK and IK"
-    bl_description = __doc__
-
-    def draw(self, _context):
-        draw_match_menu(self.layout)
-
-
-class IK2D_MT_feet(Menu):
-    """Add feet to chains, and plant them where they stand"""
-
-    bl_idname = "IK2D_MT_feet"
-    bl_label = "Feet"
-    bl_description = __doc__
-
-    def draw(self, _context):
-        layout = self.layout
-        _entry(layout, "ik2d.foot_add", 'ADD')
-        _entry(layout, "ik2d.foot_remove", 'X')
-        layout.separator()
-        _entry(layout, "ik2d.find_contacts", 'VIEWZOOM')
-        _entry(layout, "ik2d.plant_feet", 'CON_FLOOR')
-        _entry(layout, "ik2d.plant_clear", 'X', say("Clear Planted Feet"))
-
-
-class IK2D_MT_joints(Menu):
-    """Set the plane that the chain bends in, its solver and its joints"""
-
-    bl_idname = "IK2D_MT_joints"
-    bl_label = "Plane and Joints"
-    bl_description = __doc__
-
-    def draw(self, _context):
-        layout = self.layout
-        _entry(layout, "ik2d.turn_plane")
-        _entry(layout, "ik2d.pole_add", 'EMPTY_AXIS')
-        _entry(layout, "ik2d.pole_fit", 'CON_TRACKTO')
-        layout.separator()
-        _entry(layout, "ik2d.limits_from_bones", 'CON_ROTLIMIT')
-
-
-def _entry(layout: UILayout, name: str, icon: str = 'NONE', text: str = "", **properties: object) -> None:
-    """Draw an operator with some properties; nothing where the feature that has it was removed."""
-    if not hasattr(bpy.types, name.replace("ik2d.", "IK2D_OT_")):
-        return
-    words = {"text": text, "translate": False} if text else {}
-    entry = layout.operator(name, icon=icon, **words)
-    for key, value in properties.items():
-        setattr(entry, key, value)
-
-
-def _draw_copies(layout: UILayout) -> None:
-    _entry(layout, "ik2d.copy_settings", 'COPYDOWN', say("Copy Settings to Enabled"), to='ENABLED')
-    _entry(layout, "ik2d.copy_settings", text=say("Copy Settings to Selected Bones' Chains"), to='SELECTED')
-
-
-def _draw_enabled(layout: UILayout) -> None:
-    _entry(layout, "ik2d.enable_chains", 'CHECKBOX_HLT', say("Enable All"), which='ALL')
-    _entry(layout, "ik2d.enable_chains", text=say("Enable Only the Active One"), which='ACTIVE')
+        draw_entries(self.layout, "main")
+        self.layout.separator()
+        for menu in SUBMENUS:
+            self.layout.menu(menu.bl_idname)
 
 
 def draw_menu(menu: Menu, context: Context) -> None:
@@ -190,7 +116,7 @@ MENUS = (
     ("VIEW3D_MT_pose", draw_menu),
     ("VIEW3D_MT_object", draw_menu),
 )
-classes = (IK2D_MT_list, IK2D_MT_bone, IK2D_MT_match, IK2D_MT_feet, IK2D_MT_joints, IK2D_MT_menu)
+classes = (IK2D_MT_bone, *SUBMENUS, IK2D_MT_menu)
 
 
 def register() -> None:

@@ -5,18 +5,19 @@ from bpy.props import EnumProperty, IntProperty
 from bpy.types import Context, Object, Operator, PropertyGroup
 from mathutils import Vector
 
-from ...core.words import refusal, say
+from ...core.words import noted, refusal, say
 from ...rig.chain.chain import problem_of
 from ...rig.chain.native_state import acts, is_flipped
 from ...rig.chain.renames import bones_of
 from ...ui.context import active_armature, active_chain, named_chain, shown_chain, why_no_chain, why_not_edit
 from ...ui.operator import ChainOperator, chain_name, tick
+from ...ui.parts import entry
 from ...ui.preferences import is_live_at_once
 from ...ui.registration import registration
-from ...ui.settings.adopted import is_adopted
 from ...ui.settings.chain_list import add_chain, add_target, drop_chain, flip, move_in_list, refuse_drop
 from ...ui.settings.joint_list import joints_wanted
 from ..adopt.keep import give_back
+from ..adopt.settings import is_adopted
 from ..native import remove_native
 from ..posed.before import Before, note_before, pose_of, read_before
 from ..posed.before import give_back as give_pose_back
@@ -276,6 +277,18 @@ class IK2D_OT_limits_from_bones(ChainOperator, Operator):
         return say("{limited} of {count} joints of '{chain}' are limited", **places)
 
 
+HEADINGS = {"chains": "chain_remove chain_move", "bend": "flip"}
+MENU = {
+    "main": [entry("ik2d.flip", 'MOD_MIRROR'), entry("ik2d.chain_add", 'ADD')],
+    "bone": [entry("ik2d.flip", 'MOD_MIRROR')],
+    "pose": [entry("ik2d.flip", 'MOD_MIRROR', noted("Flip Over 10 Frames"), frames=10)],
+    "chain": [
+        entry("ik2d.chain_remove", 'REMOVE'),
+        entry("ik2d.chain_move", 'TRIA_UP', noted("Move Chain Up"), direction='UP'),
+        entry("ik2d.chain_move", 'TRIA_DOWN', noted("Move Chain Down"), direction='DOWN'),
+        entry("ik2d.limits_from_bones", 'CON_ROTLIMIT'),
+    ],
+}
 classes = (
     IK2D_OT_chain_add,
     IK2D_OT_chain_remove,

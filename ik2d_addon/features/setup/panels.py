@@ -12,25 +12,37 @@ from ...rig.chain.readable import unreadable
 from ...rig.chain.slides import may_slide
 from ...ui import manual
 from ...ui.context import active_armature
+from ...ui.parts import named
 from ...ui.registration import registration
 from ...ui.sidebar import ChainSidebar, Sidebar
 from ...ui.text import draw_text, draw_value, field, text_width
-from ..adopt.operators import draw_adopt
 from ..baking.live import draw_live
 from ..doctor.operators import cached_problem, draw_findings, read
 from ..foot.operators import draw_foot
 from ..keying.operators import draw_key_target
-from ..match.operators import draw_match
-from ..native.operators import draw_bend, draw_bend_control, draw_changed, draw_native, draw_setting
+from ..native.operators import draw_bend, draw_bend_control, draw_changed, draw_setting
 from ..overlay.chain_view import view_chain
 from ..plant.operators import draw_plant
 from ..pole.pole import draw_pole
+from ..tip_angle.settings import draw_tip_angle
 from .adding import draw_add, offers_another
 from .chain_presets import IK2D_PT_presets
 from .selection import why_not_add
 from .solver import solver_of
 from .straight_limb import draw_straight
 
+HEADINGS = {
+    "chains": "chain.enabled",
+    "live": "preferences.live_at_once",
+    "target-and-bone": "chain.target chain.subtarget",
+    "bends-in": "chain.plane_normal chain.swing_normal",
+    "bend": "chain.shown_bend",
+    "stretch": "chain.stretch_bones chain.compress",
+    "limit": "joint.limit_*",
+    "slide": "joint.slide_m*",
+    "foot-or-hand": "chain.hand_*",
+    "iterations-and-reached-within": "chain.iterations chain.tolerance",
+}
 _HOW_TO_START = noted(
     "Select the armature, enter Pose Mode (Ctrl Tab), click the last bone of a limb or "
     "select all of its bones, and press Add Chain."
@@ -80,7 +92,7 @@ class IK2D_PT_main(Sidebar, Panel):
         column.operator("ik2d.chain_add", text="", icon='ADD')
         column.operator("ik2d.chain_remove", text="", icon='REMOVE')
         column.separator()
-        column.menu("IK2D_MT_list", text="", icon='DOWNARROW_HLT')
+        column.menu("IK2D_MT_chain", text="", icon='DOWNARROW_HLT')
         if count > 1:
             column.separator()
             column.operator("ik2d.chain_move", text="", icon='TRIA_UP').direction = 'UP'
@@ -197,10 +209,7 @@ class IK2D_PT_foot(ChainSidebar, Panel):
             column.operator("ik2d.foot_add", icon='ADD')
         draw_plant(layout, context, chain)
         column = layout.column()
-        field(column, context, chain, "tip_rotation")
-        if chain.tip_rotation != 'FREE':
-            field(column, context, chain, "tip_angle_offset")
-            field(column, context, chain, "tip_angle_first")
+        draw_tip_angle(column, context, chain)
 
 
 def joint_angle(chain: PropertyGroup, bone: str) -> float | None:
@@ -266,10 +275,6 @@ class IK2D_PT_advanced(ChainSidebar, Panel):
             draw_text(column, context, say("Bends in: {plane}", plane=noted(chain.plane_taken)), 'BLANK1')
 
 
-# The boxes of the Rig panel: functions (layout, context) from the files of their operators.
-BOXES = {noted("Adopt"): draw_adopt, noted("FK/IK"): draw_match, noted("Drivers"): draw_native}
-
-
 class IK2D_PT_rig(Sidebar, Panel):
     """Take over the IK that the rig has, switch between FK and IK, and convert chains to drivers"""
 
@@ -285,7 +290,7 @@ class IK2D_PT_rig(Sidebar, Panel):
         return armature is not None and not unreadable(armature)
 
     def draw(self, context):
-        for label, draw_box in BOXES.items():
+        for label, draw_box in named("BOX"):
             box = self.layout.box().column()
             box.label(text=say(label), translate=False)
             draw_box(box, context)

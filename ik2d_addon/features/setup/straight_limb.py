@@ -17,6 +17,7 @@ from ...rig.chain.planes import FOLLOWING, bend_plane
 from ...rig.pose.straight_plane import is_straight, line_from_root
 from ...ui.context import named_chain, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, chain_name
+from ...ui.parts import entry
 from ...ui.registration import registration
 from ...ui.settings.found_plane import find_plane
 from ...ui.text import draw_text
@@ -121,5 +122,6 @@ def draw_straight(layout: UILayout, context: Context, chain: PropertyGroup) -> N
     row.operator("ik2d.flip", text=say("Flip"), translate=False, icon='MOD_MIRROR').chain = chain.name
 
 
+MENU = {"chain": [entry("ik2d.turn_plane")]}
 classes = (IK2D_OT_turn_plane,)
 register, unregister = registration(classes)

@@ -2,14 +2,16 @@
 """The pole angle at which a side of a chain faces its pole, and at which a chain keeps its pose."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import bpy
 import numpy as np
 from mathutils import Vector
 
-from ...core import Plane
+from ...core import IK2DError, Plane
 from ...core.inputs import Floats
-from ..chain.checks.bones import rest_joints
+from ...core.swing import POLE
+from ..chain.checks.bones import chain_bones, rest_joints
 from ..chain.planes import bend_of
 from ..rest import rest_matrix
 
@@ -34,6 +36,17 @@ def angle_to_side(bones: Sequence[bpy.types.PoseBone], side: Floats) -> float | 
     if (np.cos(angle) * axes[:, 0] + np.sin(angle) * axes[:, 2]) @ across < 0.0:
         angle += np.pi
     return float(np.angle(np.exp(1j * angle)))
+
+
+def keep_pose(settings: bpy.types.PropertyGroup) -> None:
+    """Set the angle at which a chain that has a pole keeps the pose that is shown, if there is one."""
+    if settings.plane != POLE or settings.pole is None:
+        return
+    with suppress(IK2DError):  # the panel says what its bones lack
+        bones = chain_bones(settings.id_data, settings.tip, settings.bone_count, settings.name)
+        angle = angle_of_pose(settings, bones)
+        if angle is not None:
+            settings.pole_angle = angle
 
 
 def angle_of_pose(settings: bpy.types.PropertyGroup, bones: Sequence[bpy.types.PoseBone]) -> float | None:

@@ -16,18 +16,12 @@ from bpy.types import PropertyGroup
 from ...live.registry import RIGS, distance_of, is_on_target, key_of, status_of
 from ...rig.chain.hands import note_offset
 from ...rig.chain.renames import free_name, remember
-from .adopted import IK2D_PG_adopted
-from .foot import IK2D_PG_foot
 from .found_plane import keep_found_plane
-from .joint import ANIMATED, GROWING, HIDDEN, NOTE, OVERRIDABLE, SETTING, STORED, IK2D_PG_joint, IK2D_PG_place
+from .joint import ANIMATED, GROWING, HIDDEN, NOTE, SETTING, STORED, IK2D_PG_joint, IK2D_PG_place
 from .joint_list import joint_shown, show_joint, sync_joints
-from .planted import IK2D_PG_planted
 from .topics.hands import HandSettings
-from .topics.lengths import LengthSettings
 from .topics.notes import ChainNotes
 from .topics.plane import PlaneSettings
-from .topics.pole import PoleSettings
-from .topics.tip_angle import TipAngleSettings
 
 
 def _keep_name_unique(chain, _context):
@@ -77,24 +71,8 @@ def _target_changed(chain, _context):
     note_offset(chain)
 
 
-class IK2D_PG_ccd_walk(PropertyGroup):
-    """Where a walk through plain CCD, joint by joint, has come to."""
-
-    __slots__ = ()
-
-    joint: IntProperty(name="Next Joint", description="Joint that turns next, 0 for the root", min=0, **NOTE)
-    mark: StringProperty(
-        name="Mark", description="Pose, target and frame after the last step; others begin anew", **NOTE
-    )
-
-
-# --- The chains of a rig -----------------------------------------------------
-
-
-class IK2D_PG_chain(
-    PlaneSettings, PoleSettings, LengthSettings, HandSettings, TipAngleSettings, ChainNotes, PropertyGroup
-):
-    """One planar bone chain and the target that its tip follows.
+class IK2D_PG_chain(PlaneSettings, HandSettings, ChainNotes, PropertyGroup):
+    """One planar bone chain and the target that its tip follows; features hang settings of their own on it.
 
     What a chain is solved by has an `update`, or a live chain would not notice that it changed.
 
@@ -135,26 +113,22 @@ class IK2D_PG_chain(
         **STORED,
     )
     was_live: BoolProperty(
-        name="Was Live",
         description="Whether a bake has turned Live off, so that Clear Bake turns it on",
         default=False,
         **NOTE,
     )
     live_status: StringProperty(
-        name="Live Status",
         description="What the chain reached on the frame that is shown, or what keeps it from being live",
         get=status_of,
         options=HIDDEN,
     )
     live_reached: BoolProperty(
-        name="Live Reached",
         description="Whether the chain is live, and its tip on its target in the pose that is shown. "
         "A single bone that aims has to point at it",
         get=is_on_target,
         options=HIDDEN,
     )
     live_distance: FloatProperty(
-        name="Live Distance",
         description="Distance from tip to target in the pose that is shown. Of a single bone that aims, from "
         "its tip to where it would point at the target. -1 where the chain is not live",
         get=distance_of,
@@ -179,12 +153,7 @@ class IK2D_PG_chain(
     joints: CollectionProperty(name="Joints", type=IK2D_PG_joint, override=GROWING, options=set())
     # Settings of bones that have left the chain, kept until they are in it again.
     dormant: CollectionProperty(name="Dormant Joints", type=IK2D_PG_joint, override=GROWING, options=HIDDEN)
-    active_joint: IntProperty(
-        name="Active Joint",
-        description="Joint that is highlighted in the list",
-        min=0,
-        **NOTE,
-    )
+    active_joint: IntProperty(description="Joint that is highlighted in the list", min=0, **NOTE)
     shown_joint: IntProperty(
         name="Joint",
         description="Joint whose settings are shown; in Pose Mode that of the active bone",
@@ -219,9 +188,7 @@ class IK2D_PG_chain(
         **NOTE,
     )
     before_added: StringProperty(
-        name="Before Added",
-        description="The limb's pose, and what was selected, before the chain was added",
-        **NOTE,
+        description="The limb's pose, and what was selected, before the chain was added", **NOTE
     )
     solver: EnumProperty(
         name="Solver",
@@ -254,6 +221,41 @@ class IK2D_PG_chain(
         subtype='FACTOR',
         **ANIMATED,
     )
+    stretch: FloatProperty(
+        name="Stretch",
+        description=(
+            "How much longer the bones may get to reach a far target, by their Y Scale: 2 = twice as long,"
+            " 1 = off"
+        ),
+        default=1.0,
+        min=1.0,
+        soft_max=2.0,
+        max=100.0,
+        **SETTING,
+    )
+    compress: FloatProperty(
+        name="Shortest Length",
+        description=(
+            "How short the bones may get for a target that is too close, by their Y Scale: 0.5 = half,"
+            " 1 = off"
+        ),
+        default=1.0,
+        min=0.01,
+        soft_min=0.1,
+        soft_max=1.0,
+        max=100.0,
+        **SETTING,
+    )
+    stretch_bones: EnumProperty(
+        name="Stretched Bones",
+        description="Bones that change their length",
+        items=(
+            ('ALL', "All", "All bones by the same factor, so that the chain keeps its shape"),
+            ('LAST', "Last Only", "The last bone alone; the others keep their length"),
+        ),
+        default='ALL',
+        **SETTING,
+    )
     influence: FloatProperty(
         name="IK Blend",
         description="How far the bones follow the IK: 0 is their own keys (FK), 1 the IK alone",
@@ -262,13 +264,6 @@ class IK2D_PG_chain(
         max=1.0,
         subtype='FACTOR',
         **ANIMATED,
-    )
-    foot: PointerProperty(
-        name="Foot",
-        description="Foot on the end of the chain, whose control is the chain's target",
-        type=IK2D_PG_foot,
-        override=OVERRIDABLE,
-        options=set(),
     )
     start_from: EnumProperty(
         name="Start Each Frame From",
@@ -324,22 +319,4 @@ class IK2D_PG_chain(
         subtype='DISTANCE',
         precision=5,
         **SETTING,
-    )
-    ccd_walk: PointerProperty(
-        name="CCD Walk",
-        description="Where a walk through plain CCD has come to",
-        type=IK2D_PG_ccd_walk,
-        **NOTE,
-    )
-    planted: PointerProperty(
-        name="Planted",
-        description="The motion before Plant Feet",
-        type=IK2D_PG_planted,
-        **NOTE,
-    )
-    adopted: PointerProperty(
-        name="Adopted",
-        description="IK constraints that the chain stands for, and what gives them back",
-        type=IK2D_PG_adopted,
-        **NOTE,
     )

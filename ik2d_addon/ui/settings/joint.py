@@ -52,16 +52,13 @@ class IK2D_PG_place(PropertyGroup):
 
     __slots__ = ()
 
-    head: FloatVectorProperty(name="Head", description="Head of the bone, in rest", **NOTE)
-    tail: FloatVectorProperty(name="Tail", description="Tail of the bone, in rest", **NOTE)
-    parent: StringProperty(name="Parent", description="Parent of the bone", **NOTE)
+    head: FloatVectorProperty(description="Head of the bone, in rest", **NOTE)
+    tail: FloatVectorProperty(description="Tail of the bone, in rest", **NOTE)
+    parent: StringProperty(description="Parent of the bone", **NOTE)
     index: IntProperty(
-        name="Index",
-        description="Place of the bone among all bones; -1 where it is not known",
-        default=-1,
-        **NOTE,
+        description="Place of the bone among all bones; -1 where it is not known", default=-1, **NOTE
     )
-    count: IntProperty(name="Count", description="How many bones there were", **NOTE)
+    count: IntProperty(description="How many bones there were", **NOTE)
 
 
 class IK2D_PG_joint(PropertyGroup):
@@ -112,12 +109,8 @@ class IK2D_PG_joint(PropertyGroup):
     is_scaled: BoolProperty(
         name="Scaled", description="Whether a solve or a bake has changed the bone's Y Scale", **NOTE
     )
-    scale_base: FloatProperty(
-        name="Scale Base", description="Y Scale that the bone had before", default=1.0, **NOTE
-    )
-    scale_posed: FloatProperty(
-        name="Scale Posed", description="Y Scale that Pose This Frame or Live has set last", **NOTE
-    )
+    scale_base: FloatProperty(description="Y Scale that the bone had before", default=1.0, **NOTE)
+    scale_posed: FloatProperty(description="Y Scale that Pose This Frame or Live has set last", **NOTE)
     use_slide: BoolProperty(
         name="Slide",
         description=(
@@ -146,20 +139,12 @@ class IK2D_PG_joint(PropertyGroup):
         **_ordered("slide_max", "slide_min", -1.0),
     )
     slid: BoolVectorProperty(
-        name="Slid",
-        description="Channels of the bone's location that a solve or bake has moved",
-        size=3,
-        **NOTE,
+        description="Channels of the bone's location that a solve or bake has moved", size=3, **NOTE
     )
     slide_base: FloatVectorProperty(
-        name="Slide Base",
-        description="Location that the bone had in these channels before",
-        size=3,
-        precision=6,
-        **NOTE,
+        description="Location that the bone had in these channels before", size=3, precision=6, **NOTE
     )
     place: PointerProperty(
-        name="Place",
         description="Where the bone stood last, to find it again when it is renamed",
         type=IK2D_PG_place,
         **NOTE,

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The stored settings of an armature: `Object.ik2d`."""
 
-from contextlib import ExitStack
-
 import bpy
 from bpy.props import (
     BoolProperty,
@@ -15,10 +13,9 @@ from bpy.props import (
 )
 from bpy.types import PropertyGroup
 
-from ..registration import register_classes, unregister_classes
-from . import action, adopted, planted
-from .chain import IK2D_PG_ccd_walk, IK2D_PG_chain
-from .foot import IK2D_PG_foot
+from ..registration import registration
+from . import action
+from .chain import IK2D_PG_chain
 from .joint import GROWING, NOTE, STORED, IK2D_PG_joint, IK2D_PG_place
 
 
@@ -51,14 +48,10 @@ class IK2D_PG_settings(PropertyGroup):
 
     chains: CollectionProperty(name="Chains", type=IK2D_PG_chain, override=GROWING, options=set())
     chain_order: StringProperty(
-        name="Chain Order",
-        description="List of chains to which the data paths of keys and drivers belong, as JSON",
-        **NOTE,
+        description="List of chains to which the data paths of keys and drivers belong, as JSON", **NOTE
     )
     paths_left: StringProperty(
-        name="Paths Left",
-        description="Keys that could not follow their chains when the list last changed, in words",
-        **NOTE,
+        description="Keys that could not follow their chains when the list last changed, in words", **NOTE
     )
     active_index: IntProperty(
         name="Active Chain",
@@ -158,22 +151,17 @@ class IK2D_PG_settings(PropertyGroup):
         default='SAMPLE',
         **STORED,
     )
-    last_bake: StringProperty(name="Last Bake", description="Result of the last bake", **NOTE)
+    last_bake: StringProperty(description="Result of the last bake", **NOTE)
     last_bake_lines: StringProperty(
         name="Last Bake in Short",
         description="That result in one line, in fewer and fewer words",
         **NOTE,
     )
     last_bake_alert: BoolProperty(
-        name="Last Bake Alert",
-        description="Whether the last bake missed a target or gave a warning",
-        default=False,
-        **NOTE,
+        description="Whether the last bake missed a target or gave a warning", default=False, **NOTE
     )
     bake_mark: StringProperty(
-        name="Bake Mark",
-        description="Range and options of the last bake, to see whether it still holds",
-        **NOTE,
+        description="Range and options of the last bake, to see whether it still holds", **NOTE
     )
     last_solve: StringProperty(name="Last Pose", description="Result of the last Pose This Frame", **NOTE)
     last_solve_lines: StringProperty(
@@ -187,34 +175,10 @@ class IK2D_PG_settings(PropertyGroup):
         default=False,
         **NOTE,
     )
-    owner: StringProperty(
-        name="Owner", description="Object that the results are about: a copy of it has none", **NOTE
-    )
+    owner: StringProperty(description="Object that the results are about: a copy of it has none", **NOTE)
 
 
-classes = (
-    IK2D_PG_place,
-    *action.classes,
-    *adopted.classes,
-    *planted.classes,
-    IK2D_PG_joint,
-    IK2D_PG_ccd_walk,
-    IK2D_PG_foot,
-    IK2D_PG_chain,
-    IK2D_PG_settings,
-)
-
-
-def register() -> None:
-    with ExitStack() as undo:
-        register_classes(classes)
-        undo.callback(unregister_classes, classes)
-        bpy.types.Object.ik2d = PointerProperty(name="IK 2D", type=IK2D_PG_settings, **STORED)
-        bpy.types.Action.ik2d = PointerProperty(name="IK 2D", type=action.IK2D_PG_action, options=set())
-        undo.pop_all()
-
-
-def unregister() -> None:
-    del bpy.types.Action.ik2d
-    del bpy.types.Object.ik2d
-    unregister_classes(classes)
+OF_OBJECT = {"ik2d": PointerProperty(name="IK 2D", type=IK2D_PG_settings, **STORED)}
+OF_ACTION = {"ik2d": PointerProperty(name="IK 2D", type=action.IK2D_PG_action, options=set())}
+classes = (IK2D_PG_place, *action.classes, IK2D_PG_joint, IK2D_PG_chain, IK2D_PG_settings)
+register, unregister = registration(classes, (bpy.types.Object, OF_OBJECT), (bpy.types.Action, OF_ACTION))

@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The stored settings of what hangs on the end of a chain."""
 
-from bpy.props import (
-    EnumProperty,
-    FloatVectorProperty,
-    StringProperty,
-)
+from bpy.props import EnumProperty, FloatVectorProperty, StringProperty
 
 from ....live.registry import RIGS
 from ....rig.chain.hands import note_offset, posed_hands, put_hands_back
@@ -68,8 +64,4 @@ class HandSettings:
         precision=6,
         **SETTING,
     )
-    hands_posed: StringProperty(
-        name="Hands Posed",
-        description="Bones on the tip that a solve or a bake has turned",
-        **NOTE,
-    )
+    hands_posed: StringProperty(description="Bones on the tip that a solve or a bake has turned", **NOTE)

@@ -2,16 +2,9 @@
 """What is stored of a chain beside its settings: drivers that stand for it, and its last solve and bake."""
 
 import bpy
-from bpy.props import (
-    BoolProperty,
-    IntProperty,
-    PointerProperty,
-    StringProperty,
-)
+from bpy.props import BoolProperty, IntProperty, PointerProperty, StringProperty
 
-from ..joint import (
-    NOTE,
-)
+from ..joint import NOTE
 
 
 class ChainNotes:
@@ -32,9 +25,7 @@ class ChainNotes:
         **NOTE,
     )
     native_constraint: StringProperty(
-        name="Native Constraint",
-        description="Name of the constraints that turn the bones of a native chain; empty for another",
-        **NOTE,
+        description="Name of the constraints that turn the bones of a native chain; empty for another", **NOTE
     )
     native_before: StringProperty(
         name="Before Native",
@@ -49,7 +40,7 @@ class ChainNotes:
     last_solve: StringProperty(
         name="Last Pose", description="Result of the last Pose This Frame of this chain", **NOTE
     )
-    last_bake: StringProperty(name="Last Bake", description="Result of the last bake of this chain", **NOTE)
+    last_bake: StringProperty(description="Result of the last bake of this chain", **NOTE)
     bake_reached: BoolProperty(
         name="Reached",
         description="Whether the last bake brought the tip to its target on every frame",
@@ -61,18 +52,13 @@ class ChainNotes:
         **NOTE,
     )
     bake_mark: StringProperty(
-        name="Bake Mark", description="What the last bake was made of, to see whether it still holds", **NOTE
+        description="What the last bake was made of, to see whether it still holds", **NOTE
     )
-    left_out: StringProperty(
-        name="Left Out", description="Limits that could not be copied from the bones", **NOTE
-    )
+    left_out: StringProperty(description="Limits that could not be copied from the bones", **NOTE)
     missed_frames: StringProperty(
-        name="Missed Frames",
-        description="Frames on which the last bake missed the target, as \"3..7 12\"",
-        **NOTE,
+        description="Frames on which the last bake missed the target, as \"3..7 12\"", **NOTE
     )
     worst_frame: IntProperty(
-        name="Worst Frame",
         description="Frame on which the last bake missed the target most; -1 where it missed none",
         default=-1,
         **NOTE,

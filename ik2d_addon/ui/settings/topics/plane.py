@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The stored settings of the plane that a chain bends in, and of its side."""
 
-from bpy.props import (
-    BoolProperty,
-    EnumProperty,
-    FloatProperty,
-    FloatVectorProperty,
-    StringProperty,
-)
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
 
 from ....live.registry import RIGS
 from ....rig.chain.native_state import is_flipped
+from ....rig.pose.pole_angle import keep_pose
 from ..chain_list import flip
 from ..joint import ANIMATED, HIDDEN, NOTE, SETTING, STORED
-from .pole import keep_posed
 
 _SIDES = (
     ('POSITIVE', "Positive", "The side that the rest pose bends to; of a straight one, about the axis"),
@@ -30,7 +24,7 @@ def _plane_changed(chain, _context):
     chain.plane_taken, chain.plane_found = "", False
     chain.property_unset("swing_normal")
     if not chain.is_property_set("pole_angle"):
-        keep_posed(chain)
+        keep_pose(chain)
     RIGS.mark_edited(chain)
 
 
@@ -119,19 +113,26 @@ class PlaneSettings:
         subtype='XYZ',
         **SETTING,
     )
+    swing_normal: FloatVectorProperty(
+        name="Swing Normal",
+        description=(
+            "Direction that the normal of a plane that swings stays nearest to, in the armature's space at"
+            " rest; Normal is then that of the plane at rest. All 0: both are the rest pose's"
+        ),
+        default=(0.0, 0.0, 0.0),
+        size=3,
+        subtype='XYZ',
+        **SETTING,
+    )
     plane_found: BoolProperty(
-        name="Plane Found",
         description="Whether the plane goes with the bones: a fixed one where they are straight at rest",
         default=False,
         **NOTE,
     )
     plane_taken: StringProperty(
-        name="Plane Taken",
-        description="Plane that the last pose or bake took where it is automatic",
-        **NOTE,
+        description="Plane that the last pose or bake took where it is automatic", **NOTE
     )
     accepted_off_plane: FloatProperty(
-        name="Accepted Off Plane",
         description="How far the joints may be off one plane without a word, as a part of the chain's reach",
         min=0.0,
         **NOTE,

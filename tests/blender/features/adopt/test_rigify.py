@@ -4,7 +4,7 @@
 import pytest
 from rigs import add_armature
 
-from ik2d_addon.features.adopt.rigify import original_of, originals, stem_of
+from ik2d_addon.features.adopt.limbs import original_of, originals, stem_of
 
 BONES = {
     "ORG-thigh.L": ((0, 0, 2), (0, -0.1, 1), "", 0),

@@ -7,7 +7,9 @@ import bpy
 from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, PointerProperty
 from bpy.types import PropertyGroup
 
-from .joint import ANIMATED, OVERRIDABLE, SETTING
+from ...ui.registration import registration
+from ...ui.settings.chain import IK2D_PG_chain
+from ...ui.settings.joint import ANIMATED, OVERRIDABLE, SETTING
 
 
 def _pivot(name: str, description: str) -> FloatVectorProperty:
@@ -83,3 +85,18 @@ class IK2D_PG_foot(PropertyGroup):
     heel: _pivot("Heel", "Rearmost point of the sole, from the ankle, in the armature's rest pose")
     ball: _pivot("Ball", "Joint of the toes, from the ankle, in the armature's rest pose")
     toe_tip: _pivot("Toe Tip", "Foremost point of the sole, from the ankle, in the armature's rest pose")
+
+
+# Of a chain.
+SETTINGS = {
+    "foot": PointerProperty(
+        name="Foot",
+        description="Foot on the end of the chain, whose control is the chain's target",
+        type=IK2D_PG_foot,
+        override=OVERRIDABLE,
+        options=set(),
+    ),
+}
+
+classes = (IK2D_PG_foot,)
+register, unregister = registration(classes, (IK2D_PG_chain, SETTINGS))

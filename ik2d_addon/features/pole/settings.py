@@ -1,26 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The stored settings of a chain whose plane follows its target or a pole, and of one bone that aims."""
+"""The stored settings of a chain whose plane goes through a pole, and of one bone that aims."""
 
-from contextlib import suppress
 from math import pi
 
 import bpy
-from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, FloatProperty, PointerProperty, StringProperty
 
-from ....core import IK2DError
-from ....core.swing import POLE
-from ....live.registry import RIGS
-from ....rig.chain.checks.bones import chain_bones
-from ....rig.chain.renames import remember
-from ....rig.pose.pole_angle import angle_of_pose
-from ..joint import NOTE, SETTING, STORED, IK2D_PG_place
+from ...live.registry import RIGS
+from ...rig.chain.renames import remember
+from ...rig.pose.pole_angle import keep_pose
+from ...ui.registration import registration
+from ...ui.settings.chain import IK2D_PG_chain
+from ...ui.settings.joint import NOTE, SETTING, STORED, IK2D_PG_place
 
 
 def _pole_changed(chain, _context):
     """Keep the pose, and store the pole's bone, to find it again when it is renamed."""
     RIGS.mark_edited(chain)
     if not _is_renamed(chain):
-        keep_posed(chain)
+        keep_pose(chain)
     chain.property_unset("pole_place")
     if chain.pole_subtarget and chain.pole is not None and chain.pole.type == 'ARMATURE':
         remember(chain.pole_place, chain.pole.data, chain.pole_subtarget)
@@ -33,53 +31,28 @@ def _is_renamed(chain) -> bool:
     return bone is not None and place.index >= 0 and tuple(place.head) == tuple(bone.head_local)
 
 
-def keep_posed(chain) -> None:
-    """Set the angle at which a chain that has a pole keeps the pose that is shown, if there is one."""
-    if chain.plane != POLE or chain.pole is None:
-        return
-    with suppress(IK2DError):  # the panel says what its bones lack
-        bones = chain_bones(chain.id_data, chain.tip, chain.bone_count, chain.name)
-        angle = angle_of_pose(chain, bones)
-        if angle is not None:
-            chain.pole_angle = angle
-
-
-class PoleSettings:
-    """The settings of a plane that swings, of a pole, and of one bone's distance to its target."""
-
-    __slots__ = ()
-
-    swing_normal: FloatVectorProperty(
-        name="Swing Normal",
-        description=(
-            "Direction that the normal of a plane that swings stays nearest to, in the armature's space at"
-            " rest; Normal is then that of the plane at rest. All 0: both are the rest pose's"
-        ),
-        default=(0.0, 0.0, 0.0),
-        size=3,
-        subtype='XYZ',
-        **SETTING,
-    )
-    pole: PointerProperty(
+# Of a chain: its pole, and one bone's distance to its target.
+SETTINGS = {
+    "pole": PointerProperty(
         name="Pole",
         description="Object that the knee or elbow points at",
         type=bpy.types.Object,
         update=_pole_changed,
         **STORED,
-    )
-    pole_subtarget: StringProperty(
+    ),
+    "pole_subtarget": StringProperty(
         name="Pole Bone",
         description="Bone of the pole's armature whose head the knee or elbow points at",
         update=_pole_changed,
         **STORED,
-    )
-    pole_place: PointerProperty(
+    ),
+    "pole_place": PointerProperty(
         name="Place",
         description="Where the pole's bone stood last, to find it again when it is renamed",
         type=IK2D_PG_place,
         **NOTE,
-    )
-    pole_angle: FloatProperty(
+    ),
+    "pole_angle": FloatProperty(
         name="Pole Angle",
         description="Angle about the first bone between its X axis and the side that faces the pole",
         default=0.0,
@@ -89,10 +62,13 @@ class PoleSettings:
         max=6.0 * pi,
         subtype='ANGLE',
         **SETTING,
-    )
-    aim_distance: BoolProperty(
+    ),
+    "aim_distance": BoolProperty(
         name="Reach the Target",
         description="Off, a single bone only points at its target; on, its tip has to be there",
         default=False,
         **SETTING,
-    )
+    ),
+}
+
+register, unregister = registration((), (IK2D_PG_chain, SETTINGS))

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The stored settings of the angle of a chain's last bone."""
+"""The stored settings of the angle of a chain's last bone, and their rows in the panel."""
 
 from math import pi
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
+from bpy.types import Context, PropertyGroup, UILayout
 
-from ..joint import SETTING
+from ...ui.registration import registration
+from ...ui.settings.chain import IK2D_PG_chain
+from ...ui.settings.joint import SETTING
+from ...ui.text import field
+
+HEADINGS = {"last-bones-angle": "chain.tip_angle_*"}
 
 
-class TipAngleSettings:
-    """The settings of a chain that give its last bone an angle."""
-
-    __slots__ = ()
-
-    tip_rotation: EnumProperty(
+# Of a chain: what gives its last bone an angle.
+SETTINGS = {
+    "tip_rotation": EnumProperty(
         name="Last Bone's Angle",
         description="Angle of the last bone, such as a bucket, a foot or a gripper",
         items=(
@@ -33,8 +36,8 @@ class TipAngleSettings:
         ),
         default='FREE',
         **SETTING,
-    )
-    tip_angle_offset: FloatProperty(
+    ),
+    "tip_angle_offset": FloatProperty(
         name="Angle Offset",
         description="Added to the angle of the last bone in the chain's plane, the way that limits count",
         default=0.0,
@@ -44,8 +47,8 @@ class TipAngleSettings:
         max=6.0 * pi,
         subtype='ANGLE',
         **SETTING,
-    )
-    tip_angle_first: BoolProperty(
+    ),
+    "tip_angle_first": BoolProperty(
         name="Angle First",
         description=(
             "Where the limits or the reach do not allow both, keep the last bone's angle and leave the tip"
@@ -53,4 +56,16 @@ class TipAngleSettings:
         ),
         default=False,
         **SETTING,
-    )
+    ),
+}
+
+
+def draw_tip_angle(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
+    """Draw the settings of the last bone's angle."""
+    field(layout, context, chain, "tip_rotation")
+    if chain.tip_rotation != 'FREE':
+        field(layout, context, chain, "tip_angle_offset")
+        field(layout, context, chain, "tip_angle_first")
+
+
+register, unregister = registration((), (IK2D_PG_chain, SETTINGS))

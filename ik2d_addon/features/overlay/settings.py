@@ -7,7 +7,6 @@ file resets the window manager; then they are put back.
 """
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from typing import Any
 
 import bpy
@@ -15,10 +14,17 @@ from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, FloatVectorProperty, PointerProperty
 from bpy.types import PropertyGroup, UILayout
 
-from ..registration import registration
+from ...core.words import say
+from ...ui.preferences import EXTENSION
+from ...ui.registration import registration
 
-# The extension's name in Blender's preferences; "" if the package runs from its source folder.
-EXTENSION = __package__.rpartition(".ik2d_addon")[0]
+HEADINGS = {
+    "colors": "overlay.*_color",
+    "targets-path": "overlay.path",
+    "handles": "overlay.handles",
+    "overlay": "overlay.show preferences.overlay",
+    "what-it-draws": "overlay.*",  # all others
+}
 # Called, without arguments, after any change here.
 listeners: list[Callable[[], None]] = []
 
@@ -107,11 +113,15 @@ def draw_parts(layout: UILayout, settings: PropertyGroup) -> None:
         ticks.prop(settings, name)
 
 
-def draw_colors(layout: UILayout, settings: PropertyGroup) -> None:
-    """Draw the colours, for the add-on's preferences."""
-    column = layout.column(align=True)
+def draw_preferences(layout: UILayout) -> None:
+    """Draw the settings with their colours, for the add-on's preferences."""
+    settings = overlay_settings()
+    layout.prop(settings, "show", text=say("Show the Overlay in the Viewport"), translate=False)
+    columns = layout.split(factor=0.5)
+    draw_parts(columns.column(), settings)
+    colors = columns.column().column(align=True)
     for name in COLORS:
-        column.prop(settings, name)
+        colors.prop(settings, name)
 
 
 # The settings before a file is loaded.
@@ -138,17 +148,18 @@ def _put_back(*_arguments) -> None:
             setattr(settings, name, value)
 
 
+PREFERENCES = {
+    "overlay": PointerProperty(name="Overlay", description="What the overlay shows", type=IK2D_PG_overlay)
+}
+# Of the window manager, for a session without preferences.
+SETTINGS = {"ik2d_overlay": PointerProperty(name="IK 2D Overlay", type=IK2D_PG_overlay)}
 classes = (IK2D_PG_overlay,)
-_register_classes, _unregister_classes = registration(classes)
+_register, _unregister = registration(classes, (bpy.types.WindowManager, SETTINGS))
 
 
 def register() -> None:
     """Register the settings."""
-    with ExitStack() as undo:
-        _register_classes()
-        undo.callback(_unregister_classes)
-        bpy.types.WindowManager.ik2d_overlay = PointerProperty(name="IK 2D Overlay", type=IK2D_PG_overlay)
-        undo.pop_all()
+    _register()
     bpy.app.handlers.load_pre.append(_keep)
     bpy.app.handlers.load_post.append(_put_back)
 
@@ -157,5 +168,4 @@ def unregister() -> None:
     """Unregister them."""
     bpy.app.handlers.load_post.remove(_put_back)
     bpy.app.handlers.load_pre.remove(_keep)
-    del bpy.types.WindowManager.ik2d_overlay
-    _unregister_classes()
+    _unregister()
