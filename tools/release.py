@@ -16,7 +16,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-STYLE, TESTS = ("lint",), ("test",)
+STYLE, TESTS = ("lint", "translations"), ("test",)
 BUILDS = ("build", "package", "docs")
 
 

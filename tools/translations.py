@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bring the translations up to date: ik2d.pot, each language's .po, and the .json that the extension reads.
+"""Bring the translations up to date: each language's .po, and the .json that the extension reads.
 
     python tools/translations.py
 
 Labels and tooltips come from Blender's RNA, where it looks them up itself; sentences from the calls of `say`.
-A text that is new is left empty in each .po, to be translated; one that is gone is taken out.
+A text that is new is left empty in each .po, and shows in English until it is translated; one that is gone is
+taken out. An empty .po makes a new language. The exit code is 1 while a text is not translated, which no
+release may have.
 """
 
 import json
@@ -22,7 +24,6 @@ from babel.messages.pofile import read_po, write_po
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "ik2d_addon"
 FOLDER = PACKAGE / "ui" / "languages"
-TEMPLATE = FOLDER / "ik2d.pot"
 CONTEXT = "IK2D"
 # Calls whose first argument is shown, or the second.
 KEYWORDS = {"say": None, "refusal": None, "noted": None, "fix": None, "Fix": (2,)}
@@ -96,10 +97,15 @@ def in_po(catalogue: Catalog) -> str:
     return file.getvalue().decode("utf-8")
 
 
+def read(path: Path) -> Catalog:
+    """Return a language's catalogue as it is in its .po file."""
+    with path.open("rb") as file:
+        return read_po(file, locale=path.stem)
+
+
 def updated(catalogue: Catalog, path: Path) -> Catalog:
     """Return a language's catalogue with the texts of the template, and no others."""
-    with path.open("rb") as file:
-        language = read_po(file, locale=path.stem)
+    language = read(path)
     language.update(catalogue, no_fuzzy_matching=True)
     language.obsolete.clear()
     return language
@@ -117,7 +123,6 @@ def main() -> int:
 
     ik2d_addon.register()
     catalogue, code = template(), 0
-    TEMPLATE.write_text(in_po(catalogue), encoding="utf-8")
     for path in sorted(FOLDER.glob("*.po")):
         language = updated(catalogue, path)
         path.write_text(in_po(language), encoding="utf-8")

@@ -86,6 +86,7 @@ def test_blender_shows_our_words(name, compress):
         assert bpy.app.translations.pgettext_tip(setting.description) == known["*", setting.description]
         sentence = say("Added chain '{chain}'. {problem}", chain="leg", problem="")
         assert sentence == known["IK2D", "Added chain '{chain}'. {problem}"].format(chain="leg", problem="")
+        assert say("A toy's text of {count} words", count=5) == "A toy's text of 5 words"
     finally:
         translate_by()
         view.language = 'en_US'

@@ -13,9 +13,11 @@ pytestmark = [
     pytest.mark.skipif(not (shutil.which("git") and shutil.which("make")), reason="needs git and make"),
 ]
 MAKEFILE = """
-.PHONY: lint test build package docs
+.PHONY: lint translations test build package docs
 lint:
 \t@echo lint >> build/ran
+translations:
+\t@echo translations >> build/ran
 test:
 \t@echo test >> build/ran
 build:
@@ -88,7 +90,7 @@ def test_a_release_has_all_that_is_published_and_says_what_is_left(checkout, tmp
         *("pictures/icon.png", "pages/index.html", "notes.md", "SHA256SUMS"),
     }
     assert (folder / "notes.md").read_text(encoding="utf-8") == "### For all\n\n- More.\n"
-    assert (checkout / "build" / "ran").read_text(encoding="utf-8") == "lint\ntest\n"
+    assert (checkout / "build" / "ran").read_text(encoding="utf-8") == "lint\ntranslations\ntest\n"
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=folder, check=True)
     for words in ("website", "maintainer", "v3.1.0", "extensions platform", "twine upload", "pages"):
         assert words in steps
@@ -103,7 +105,8 @@ def test_a_release_has_all_that_is_published_and_says_what_is_left(checkout, tmp
         'A <a@example.org>"\nwebsite = "https://example.org',
     )
     assert "maintainer" not in release(folder, is_tested=True, root=checkout)  # a second one takes its place
-    assert (checkout / "build" / "ran").read_text(encoding="utf-8") == "lint\ntest\nlint\n"
+    ran = ("lint", "translations", "test", "lint", "translations")
+    assert (checkout / "build" / "ran").read_text(encoding="utf-8") == "".join(f"{name}\n" for name in ran)
 
 
 def test_a_dirty_tree_is_refused_before_anything_runs(checkout, tmp_path):
@@ -115,7 +118,7 @@ def test_a_dirty_tree_is_refused_before_anything_runs(checkout, tmp_path):
     assert not (checkout / "build" / "ran").exists()
 
 
-@pytest.mark.parametrize("target", ["lint", "test", "build", "package", "docs"])
+@pytest.mark.parametrize("target", ["lint", "translations", "test", "build", "package", "docs"])
 def test_a_check_or_a_build_that_fails_is_refused(checkout, tmp_path, target):
     change(checkout, "Makefile", f"{target}:\n\t@", f"{target}:\n\t@false; exit 1; ")
     refused(checkout, tmp_path / "release", f"make {target} failed")
