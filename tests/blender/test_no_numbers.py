@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rigs import add_leg, add_target, leg_with_target
 
-from ik2d_addon.bake import BakeOptions, bake, pipeline, solve
+from ik2d_addon.bake import BakeOptions, bake, playback, solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
@@ -183,7 +183,7 @@ def test_a_tip_that_something_else_sends_nowhere_is_an_error_and_changes_nothing
 
 def test_a_target_that_is_nowhere_only_when_played_back_is_an_error_and_changes_nothing(monkeypatch):
     armature, _ = leg_with_target()
-    sampled = pipeline.sample_steps
+    sampled = playback.sample_steps
 
     def lost(*arguments, checked=True, **options):
         sampling = yield from sampled(*arguments, checked=checked, **options)
@@ -191,7 +191,7 @@ def test_a_target_that_is_nowhere_only_when_played_back_is_an_error_and_changes_
             sampling.chains[0].targets[0] = NAN
         return sampling
 
-    monkeypatch.setattr(pipeline, "sample_steps", lost)
+    monkeypatch.setattr(playback, "sample_steps", lost)
     with pytest.raises(IK2DError, match="played back, its target or its armature has no finite place"):
         bake(armature, frame_start=1, frame_end=5)
     assert not existing_fcurves(armature)
