@@ -342,6 +342,16 @@ def test_half_way_between_frames_it_stays_nearly_flat(mode):
     assert apart(turns_on(halves, armature), at_rest(armature)) < 0.01  # 0.02 to 0.05 with automatic handles
 
 
+@pytest.mark.parametrize("frames", [(1, 24), (-12, -1), (-6, 6)])
+def test_half_way_between_frames_its_rotation_is_measured(frames):
+    armature, _target, _chain = add_walker(hand_rotation='WORLD')
+    report = bake(armature, frame_start=frames[0], frame_end=frames[1])
+    assert not any("off what was keyed" in warning for warning in report.warnings)
+    told = report.chains[0].to_dict()
+    known = [off for off in told["hands_between"] if off is not None]
+    assert len(known) >= frames[1] - frames[0] and max(known) == pytest.approx(told["max_hands_off"], abs=0.1)
+
+
 def test_it_is_keyed_where_its_chain_is():
     armature, _, _ = add_walker(hand_rotation='WORLD')
     bake(armature, step=5)

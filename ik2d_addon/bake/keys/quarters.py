@@ -67,8 +67,8 @@ def mixed(values: Floats, middles: Floats, quarter: float) -> Floats:
 
 
 def at_quarters(times: Floats) -> Floats:
-    """Return times (m,) with the quarters between them (4 m - 3,)."""
-    return woven(times, [times[:-1] + quarter * np.diff(times) for quarter in QUARTERS])
+    """Return times (m,), which may be whole numbers, with the quarters between them (4 m - 3,)."""
+    return woven(times.astype(np.float64), [times[:-1] + quarter * np.diff(times) for quarter in QUARTERS])
 
 
 def woven(on_frames: NDArray[Any], between: Sequence[NDArray[Any]]) -> NDArray[Any]:

@@ -11,6 +11,7 @@ def test_values_and_those_between_are_woven_in_order():
     values = np.arange(27.0).reshape(9, 3)
     assert (woven(values[::4], [values[start::4] for start in (1, 2, 3)]) == values).all()
     assert at_quarters(np.array([1.0, 2.0, 4.0])).tolist() == [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4]
+    assert at_quarters(np.array([-2, -1])).tolist() == [-2, -1.75, -1.5, -1.25, -1]
 
 
 @pytest.mark.parametrize("part", QUARTERS)
