@@ -15,7 +15,7 @@ from ..bake.reporting.swing_notes import WHERE
 from ..core import IK2DError
 from ..core.words import noted, say
 from ..rig.chain.checks.bones import pose_bones_of
-from ..rig.chain.fingerprint import fingerprint
+from ..rig.chain.fingerprint import fingerprint, has_own_rotation
 from ..rig.chain.order import in_rounds, refuse_shared
 from ..rig.chain.paths.owners import with_settings
 from ..rig.chain.renames import bones_of, why_linked
@@ -81,7 +81,7 @@ class Rigs:
 
     def mark_bones(self, settings: bpy.types.PropertyGroup) -> None:
         """Check a chain of other bones; what hangs on the tips of others may be one of these."""
-        if any(chain.rig.hands is not None for chain in self.chains.values()):
+        if any(has_own_rotation(chain) for *_, chain in live_settings()):
             self.mark()
         self.mark_edited(settings)
 
@@ -124,9 +124,10 @@ class Rigs:
 
         depsgraph: of the update that tells so; where it shows all as before, nothing is checked.
         """
-        if depsgraph is not None and self._current and _in_scenes(self.updates.known) == self._in_scenes:
+        if depsgraph is not None and self._current and self.updates.in_scenes == self._in_scenes:
+            are_read = self._as_read.keys() == {armature for armature, *_ in live_settings()}
             with suppress(ReferenceError, AttributeError):  # something is gone
-                if not any(chain.unseen_changed(depsgraph) for chain in self.chains.values()):
+                if are_read and not any(chain.unseen_changed(depsgraph) for chain in self.chains.values()):
                     return
         self.mark()
         for chain in self.chains.values():
@@ -191,7 +192,7 @@ class Rigs:
             chain = chains[key]
             waiting.update((chain.armature, chain.armature.data, *(node for node, _ in chain.followed)))
         self.updates = Updates((chain for ready in self.rounds for chain in ready), waiting)
-        self._in_scenes = _in_scenes(self.updates.known)
+        self._in_scenes = self.updates.in_scenes
         return bool(self.rounds)
 
     def _has_changed(self, key: Key, shared: Shared) -> bool:
@@ -229,7 +230,7 @@ class Rigs:
         else:
             self._arrange(self.chains)
         self.updates.take(chain, before)
-        self._in_scenes = _in_scenes(self.updates.known)
+        self._in_scenes = self.updates.in_scenes
         return not self._apart
 
     def _arrange(self, chains: dict[Key, LiveChain]) -> None:
@@ -261,11 +262,6 @@ def live_settings() -> Iterator[tuple[bpy.types.Object, int, bpy.types.PropertyG
         for index, chain in enumerate(armature.ik2d.chains):
             if chain.live and chain.enabled:
                 yield armature, index, chain
-
-
-def _in_scenes(known: set[bpy.types.ID]) -> set[bpy.types.ID]:
-    """Return those of some data blocks that are objects of a scene."""
-    return {ob for scene in bpy.data.scenes for ob in scene.objects if ob in known}
 
 
 def _print_of(

@@ -38,6 +38,9 @@ _OF_POSED = (
 _of_joint = attrgetter("use_limit", "limit_min", "limit_max", "weight", "use_slide", "slide_min", "slide_max")
 
 
+_of_chain = attrgetter("enabled", "live", "tip", "target", "subtarget", "pole", "pole_subtarget")
+
+
 class Updates:
     """The live chains by what moves them, and the armatures as our own writing left them."""
 
@@ -51,6 +54,11 @@ class Updates:
         self.known = set(waiting)  # all that an update may name which concerns a chain
         for chain in chains:
             self.take(chain)
+
+    @property
+    def in_scenes(self) -> set[bpy.types.ID]:
+        """Those of the known data blocks that are objects of a scene."""
+        return {ob for scene in bpy.data.scenes for ob in scene.objects if ob in self.known}
 
     def take(self, chain: LiveChain, before: LiveChain | None = None) -> None:
         """Take a chain that is solved; before: the one that it replaces, which depends on the same."""
@@ -120,8 +128,8 @@ class Updates:
 class AsRead(NamedTuple):
     """An armature's bones and the settings of its chains as they were read: all at once, as arrays."""
 
-    bones: State  # rest poses, locks and what these hold, and constraints
-    chains: list[State]  # the settings of each, of its joints and its foot
+    bones: State  # rest poses, locks and what these hold, constraints and drivers
+    chains: list[State]  # the settings of each, what it names, its joints and its foot
 
     @classmethod
     def of(cls, armature: bpy.types.Object) -> "AsRead":
@@ -134,8 +142,11 @@ class AsRead(NamedTuple):
         held_at = [values[locked[:, -values.shape[1] :]].tobytes() for values in held]
         names = [(bone.name, above.name if (above := bone.parent) is not None else "") for bone in data]
         modes = [bone.rotation_mode for bone in posed]
-        constraints = states([(bone, constraint) for bone in posed for constraint in bone.constraints])
-        bones = rests, [lock.tobytes() for lock in locks], held_at, names, modes, constraints
+        held_by = [(bone, constraint) for bone in posed for constraint in bone.constraints]
+        acting = [constraint.influence > 0.0 for _, constraint in held_by]
+        drivers = [(driver.data_path, driver.mute) for driver in existing_drivers(armature)]
+        others = states(held_by), acting, drivers
+        bones = rests, [lock.tobytes() for lock in locks], held_at, names, modes, others
         return cls(bones, _settings(armature.ik2d.chains))
 
     def agrees(self, other: "AsRead", but: Collection[int]) -> bool:
@@ -147,7 +158,7 @@ class AsRead(NamedTuple):
 
 
 def _settings(chains: bpy.types.bpy_prop_collection) -> list[State]:
-    """Return the name and the settings of each chain, of its joints and its foot."""
+    """Return the name and the settings of each chain, what it names, its joints and its foot."""
     columns = [
         _column(chains, name, len(value) if isinstance(value, tuple) else 1)
         for name, value in settings_of(chains[0])
@@ -156,6 +167,8 @@ def _settings(chains: bpy.types.bpy_prop_collection) -> list[State]:
     return [
         (
             chain.name,
+            _of_chain(chain),
+            chain.foot.ground,
             row.tobytes(),
             [(joint.name, *_of_joint(joint)) for joint in chain.joints],
             settings_of(chain.foot) if chain.foot.is_added else None,

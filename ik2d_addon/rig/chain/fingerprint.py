@@ -162,7 +162,8 @@ def _hands(
 ) -> Iterator[Any]:
     """Yield the inputs that decide on a chain's hands and how they turn."""
     hanging = tip.bone.children_recursive if chain.foot.is_added else tip.bone.children
-    for bone in (armature.pose.bones[child.name] for child in hanging):
+    posed = (armature.pose.bones.get(child.name) for child in hanging)
+    for bone in filter(None, posed):  # in Edit Mode some are not made yet
         yield (*_rest_of(bone), *_of_constraints(bone))
         yield [constraint.influence > 0.0 for constraint in bone.constraints]
     yield [(other.enabled, other.tip, other.bone_count) for other in armature.ik2d.chains]

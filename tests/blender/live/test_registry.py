@@ -254,3 +254,116 @@ def test_objects_that_come_or_go_concern_chains_whose_targets_are_shown_elsewher
         update()
         tip = armature.matrix_world @ armature.pose.bones["b1"].tail
         assert (tip - targets[1].location).length < SAME
+
+
+# --- What an edited setting must not hide -----------------------------------------------------------
+
+
+def poses() -> list[tuple[float, ...]]:
+    """Return the evaluated matrices of all bones, and the status of all chains."""
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    rigs = [ob for ob in bpy.data.objects if ob.type == 'ARMATURE']
+    shown = [
+        tuple(bone.matrix[i])
+        for ob in rigs
+        for bone in ob.evaluated_get(depsgraph).pose.bones
+        for i in range(4)
+    ]
+    return shown, [chain.live_status for ob in rigs for chain in ob.ik2d.chains]
+
+
+def assert_as_read_anew() -> None:
+    """Assert that poses and statuses are those that a new reading of all chains gives."""
+    for _ in range(3):
+        update()
+    shown, said = poses()
+    RIGS.mark()
+    for ob in bpy.data.objects:
+        if ob.type == 'ARMATURE':
+            ob.update_tag()
+    for _ in range(2):
+        update()
+    anew, said_anew = poses()
+    assert said == said_anew
+    for one, other in zip(shown, anew, strict=True):
+        assert one == pytest.approx(other, abs=2e-3)
+
+
+def handed(count: int = 3) -> tuple[bpy.types.Object, list[bpy.types.Object]]:
+    """Add live arms, the first of which has a hand on its tip that is posed on its own."""
+    armature, targets = arms(count)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='EDIT')
+    hand = armature.data.edit_bones.new("h0")
+    hand.head, hand.tail, hand.parent = (0, 0, 2), (0.1, 0, 2.5), armature.data.edit_bones["b0"]
+    bpy.ops.object.mode_set(mode='OBJECT')
+    return armature, targets
+
+
+def test_an_armature_that_comes_with_live_chains_is_followed():
+    armature, _ = arms(2)
+    copy = armature.copy()
+    copy.data = copy.data.copy()
+    copy.location.z += 1.0
+    bpy.context.scene.collection.objects.link(copy)
+    assert_as_read_anew()
+    assert all(chain.live_reached for chain in copy.ik2d.chains)
+
+
+def test_a_hand_that_another_chain_lets_go_is_taken():
+    armature, targets = handed()
+    other = add_chain(armature, "h0", None, 1)
+    armature.ik2d.chains[0].hand_rotation = 'TARGET'
+    for _ in range(3):
+        update()
+    targets[0].rotation_euler.y = 0.6
+    update()
+    other.tip = ""
+    assert_as_read_anew()
+
+
+def free_by_influence(armature: bpy.types.Object) -> None:
+    armature.pose.bones["h0"].constraints[0].influence = 0.0
+
+
+def free_by_mute(armature: bpy.types.Object) -> None:
+    armature.animation_data.drivers[0].mute = True
+
+
+@pytest.mark.parametrize("free", [free_by_influence, free_by_mute])
+def test_a_hand_that_is_freed_with_an_edit_of_another_chain_is_taken(free):
+    armature, targets = handed()
+    if free is free_by_influence:
+        armature.pose.bones["h0"].constraints.new('COPY_ROTATION').target = targets[1]
+    else:
+        armature.pose.bones["h0"].driver_add("rotation_quaternion", 1)
+    armature.ik2d.chains[0].hand_rotation = 'WORLD'
+    for _ in range(3):
+        update()
+    armature.ik2d.chains[1].softness = 0.1
+    free(armature)
+    update()
+    armature.rotation_euler.y = 0.4
+    assert_as_read_anew()
+
+
+@pytest.mark.parametrize("name", ["target", "tip", "enabled", "subtarget", "pole"])
+def test_what_a_chain_names_counts_next_to_an_edit_of_another(name):
+    armature, targets = arms()
+    chain = armature.ik2d.chains[0]
+    if name == "subtarget":
+        chain.target, chain.subtarget = (
+            add_armature({"post": ((1, 0, 1), (1, 0, 2), "", 0.0)}, "Post"),
+            "post",
+        )
+    if name == "pole":
+        chain.plane, chain.pole = 'POLE', add_target({}, "Pole")
+    if name == "enabled":
+        chain.enabled = False
+    for _ in range(3):
+        update()
+    armature.ik2d.chains[1].softness = 0.1
+    chain.property_unset(name)
+    update()
+    armature.location.z += 0.1
+    assert_as_read_anew()
