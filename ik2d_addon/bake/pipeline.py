@@ -353,12 +353,17 @@ def _beyond(
     neighbors: Sequence[NeighborPoses],
 ) -> dict[RigChain, ChainSamples]:
     """Return samples at the frame of the keys after the times, of each chain with memory that joins them."""
-    found: dict[RigChain, ChainSamples] = {}
+    joining: dict[float, list[RigChain]] = {}
     for rig, join in zip(rigs, neighbors, strict=True):
         if rig.goes_on and join.after is not None:
-            time = [join.after.frame]
-            steps = sample_steps(sampler, [rig], time, checked=False, way=_few(sampler))
-            found[rig] = without_slides(scene, rig, drained(steps).chains[0], time)
+            joining.setdefault(join.after.frame, []).append(rig)
+    found: dict[RigChain, ChainSamples] = {}
+    for time, its in joining.items():
+        sampling = drained(sample_steps(sampler, its, [time], checked=False, way=_few(sampler)))
+        found |= {
+            rig: without_slides(scene, rig, own, [time])
+            for rig, own in zip(its, sampling.chains, strict=True)
+        }
     return found
 
 
