@@ -35,6 +35,8 @@ class Sizes:
     many_frames: tuple[int, ...] = (1_000, 10_000, 100_000, 1_000_000)
     many_chains: tuple[int, ...] = (1, 10, 100)
     many_of_both: tuple[tuple[int, int], ...] = ((100, 10_000), (1_000, 100))  # chains and frames
+    few_frames: tuple[int, int] = (200, 20)  # chains and frames
+    crowd: tuple[int, int, int] = (50, 4, 100)  # armatures, their chains, and frames
     many_bakes: tuple[int, ...] = (20, 200, 2_000)  # in one process, each of so many frames:
     frames_again: int = 20
 
@@ -49,16 +51,18 @@ class Speedup:
 
 def against_blender(sizes: Sizes) -> tuple[Table, list[Speedup]]:
     """Bake some rigs both ways."""
+    (many, few), (armatures, limbs, frames) = sizes.few_frames, sizes.crowd
     cases = (
-        ("ten chains of two bones", 10, 2),
-        ("one chain of ten bones", 1, 10),
-        ("one chain of two bones", 1, 2),
+        ("ten chains of two bones", sizes.frames, lambda: [scenes.chains(10, 2, sizes.frames)]),
+        ("one chain of ten bones", sizes.frames, lambda: [scenes.chains(1, 10, sizes.frames)]),
+        ("one chain of two bones", sizes.frames, lambda: [scenes.chains(1, 2, sizes.frames)]),
+        (f"{many} chains of two bones", few, lambda: [scenes.chains(many, 2, few)]),
+        (f"{armatures} characters of {limbs} limbs", frames, lambda: scenes.crowd(armatures, limbs, frames)),
     )
     rows, speedups = [], []
-    for name, count, bones in cases:
+    for name, count, added in cases:
         say(f"bakes: {name}")
-        armature = scenes.chains(count, bones, sizes.frames)
-        row, factor = _compared(f"{name}, {sizes.frames:,} frames", armature, sizes)
+        row, factor = _compared(f"{name}, {count:,} frames", added(), count, sizes.rounds)
         rows.append(row)
         speedups.append(Speedup(name, factor))
     row, factor = _next_to_meshes(sizes)
@@ -77,17 +81,19 @@ def against_blender(sizes: Sizes) -> tuple[Table, list[Speedup]]:
     ), speedups
 
 
-def _compared(name: str, armature: bpy.types.Object, sizes: Sizes) -> tuple[list[str], float]:
-    frames, times = sizes.frames, {"ours": [], "nla": [], "nla default": []}
-    for _ in range(sizes.rounds):
-        times["ours"].append(time_of(lambda: bake_ours(armature, frames)))
-        ours = _extent(armature), scenes.played_back(armature, frames)
-        scenes.clear_animation(armature)
+def _compared(
+    name: str, armatures: list[bpy.types.Object], frames: int, rounds: int
+) -> tuple[list[str], float]:
+    times: dict[str, list[float]] = {"ours": [], "nla": [], "nla default": []}
+    for _ in range(rounds):
+        times["ours"].append(time_of(lambda: bake_ours(armatures[0], frames, all_selected=True)))
+        ours = _extent(armatures), max(scenes.played_back(armature, frames) for armature in armatures)
+        scenes.clear_animation(*armatures)
         for key, channels in (("nla default", DEFAULT), ("nla", ALIKE)):
-            with scenes.ik_constraints(armature):
+            with scenes.ik_constraints(*armatures):
                 times[key].append(time_of(lambda channels=channels: nla_bake(frames, channels)))
-            theirs = _extent(armature), scenes.played_back(armature, frames)
-            scenes.clear_animation(armature)
+            theirs = _extent(armatures), max(scenes.played_back(armature, frames) for armature in armatures)
+            scenes.clear_animation(*armatures)
     assert ours[0] == theirs[0], f"not alike: {ours[0]} and {theirs[0]} curves and keys"
     factor, default = (_times_longer(times[key], times["ours"]) for key in ("nla", "nla default"))
     extent = f"{ours[0][0]}, {ours[0][1]:,}"
@@ -179,15 +185,15 @@ def _peak_memory(armature: bpy.types.Object, frames: int) -> int:
         scenes.clear_animation(armature)
 
 
-def _extent(armature: bpy.types.Object) -> tuple[int, int]:
-    """Return how many F-Curves and keys an armature has."""
-    curves = existing_fcurves(armature)
+def _extent(armatures: list[bpy.types.Object]) -> tuple[int, int]:
+    """Return how many F-Curves and keys armatures have."""
+    curves = [curve for armature in armatures for curve in existing_fcurves(armature)]
     return len(curves), sum(len(curve.keyframe_points) for curve in curves)
 
 
 _NOTE = (
     "*nla.bake / IK 2D*: how many times longer Blender's bake takes than ours, each by its operator, both"
-    " keying each frame's rotations of the same bones,; *with its defaults* it keys"
+    " keying each frame's rotations of the same bones; *with its defaults* it keys"
     " location, scale and more too. Ours includes its default verification; the targets were moved by hand"
     " before. Both take turns; the numbers are medians of {s.rounds} rounds. *off by*: the largest"
     " distance from a tip to its target on twelve frames that Blender plays back, in reaches. A heavy mesh"

@@ -66,6 +66,8 @@ TOY = Sizes(
         many_frames=(20, 40),
         many_chains=(1, 2),
         many_of_both=((2, 30),),
+        few_frames=(3, 5),
+        crowd=(2, 2, 8),
         many_bakes=(1, 3),
     ),
     natively=native.TOY,
