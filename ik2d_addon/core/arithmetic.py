@@ -7,7 +7,7 @@ each number becomes an array over the targets. Code that takes an `Arithmetic` r
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,8 +24,6 @@ Number = Any
 class Arithmetic:
     """Functions for floats or for arrays, where these share no operator."""
 
-    sin: Callable[..., Number]
-    cos: Callable[..., Number]
     cos_and_sin_of: Callable[[list[Number]], tuple[list[Number], list[Number]]]  # of several angles
     atan2: Callable[..., Number]
     sqrt: Callable[..., Number]
@@ -33,11 +31,6 @@ class Arithmetic:
     minimum: Callable[..., Number]
     maximum: Callable[..., Number]
     where: Callable[[Number, Number, Number], Number]
-    all_of: Callable[[Iterable[Number]], Number]  # of conditions
-    remainder: Callable[[Number, float], Number]  # to the nearest multiple: -period / 2..period / 2
-    # only(condition, function, pose, *numbers): function(pose, *numbers) where the condition holds, else
-    # the pose (a list of angles) as it is.
-    only: Callable[..., list[Number]]
 
 
 def cos_and_sin(angles: Number) -> tuple[Number, Number]:
@@ -65,16 +58,9 @@ def put_cos_and_sin(angles: Number, cosines: Number, sines: Number) -> None:
     np.subtract(1.0, tangents, out=cosines)
 
 
-def carved(room: Number, *shapes: tuple[int, ...]) -> Iterator[Number]:
-    """Yield arrays of some shapes, one behind the other in the memory of a flat one.
-
-    For large arrays, to allocate memory again and again takes as long as the work itself.
-    """
-    first = 0
-    for shape in shapes:
-        size = math.prod(shape)
-        yield room[first : first + size].reshape(shape)
-        first += size
+def remainders(numbers: Number, period: float) -> Number:
+    """Return what an array's numbers have over the nearest multiples of a period: -period / 2..period / 2."""
+    return numbers - period * np.rint(numbers / period)
 
 
 def summed_up(rows: Number) -> Number:
@@ -97,22 +83,7 @@ def _arrays_cos_and_sin(angles: list[Number]) -> tuple[list[Number], list[Number
     return list(cosines), list(sines)
 
 
-def _array_only(
-    condition: Number, function: Callable[..., list[Number]], pose: list[Number], *numbers: Number
-) -> list[Number]:
-    rows = np.flatnonzero(condition)
-    if rows.size == 0:
-        return pose
-    changed = [angles.copy() for angles in pose]
-    others = function([angles[rows] for angles in pose], *(number[rows] for number in numbers))
-    for angles, new in zip(changed, others, strict=True):
-        angles[rows] = new
-    return changed
-
-
 FLOATS = Arithmetic(
-    math.sin,
-    math.cos,
     lambda angles: (list(map(math.cos, angles)), list(map(math.sin, angles))),
     math.atan2,
     math.sqrt,
@@ -120,13 +91,8 @@ FLOATS = Arithmetic(
     min,
     max,
     lambda condition, if_true, if_false: if_true if condition else if_false,
-    all,
-    math.remainder,
-    lambda condition, function, pose, *numbers: function(pose, *numbers) if condition else pose,
 )
 ARRAYS = Arithmetic(
-    np.sin,
-    np.cos,
     _arrays_cos_and_sin,
     np.arctan2,
     np.sqrt,
@@ -134,7 +100,4 @@ ARRAYS = Arithmetic(
     np.minimum,
     np.maximum,
     np.where,
-    lambda conditions: np.logical_and.reduce(list(conditions)),
-    lambda values, period: values - period * np.rint(values / period),
-    _array_only,
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arithmetic import ARRAYS, cos_and_sin, summed, summed_up
+from .arithmetic import cos_and_sin, remainders, summed, summed_up
 from .errors import IK2DError
 from .inputs import (
     LARGEST_ANGLE,
@@ -331,7 +331,7 @@ def within_limits(chain: Chain, angles: Floats, near: Floats) -> Floats:
 
     Of several such numbers the one nearest to `near`.
     """
-    angles = near + ARRAYS.remainder(angles - near, 2.0 * np.pi)
+    angles = near + remainders(angles - near, 2.0 * np.pi)
     if chain.limits is None:
         return angles
     low, high = chain.limits.T
@@ -359,7 +359,7 @@ def going_on(angles: Floats, low: float, high: float, near: float) -> Floats:
 def _apart(angles: Floats, limit: Floats) -> Floats:
     """Return the distances of angles from a limit, the shorter way round; infinite without a limit."""
     finite = np.where(np.isfinite(limit), limit, 0.0)
-    return np.where(np.isfinite(limit), np.abs(ARRAYS.remainder(angles - finite, 2.0 * np.pi)), np.inf)
+    return np.where(np.isfinite(limit), np.abs(remainders(angles - finite, 2.0 * np.pi)), np.inf)
 
 
 def at_limits(chain: Chain, angles: Floats) -> NDArray[np.bool_]:

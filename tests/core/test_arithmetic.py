@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Floats and arrays give the same: each function on an array is the function on each of its numbers."""
 
+import math
 from fractions import Fraction
 from itertools import accumulate
 
@@ -11,9 +12,9 @@ from ik2d_addon.core.arithmetic import (
     ARRAYS,
     FEW,
     FLOATS,
-    carved,
     cos_and_sin,
     put_cos_and_sin,
+    remainders,
     summed,
     summed_up,
 )
@@ -27,12 +28,6 @@ def same(found, expected):
     """Equal but for the last digit, in which numpy's functions and the math library's may differ."""
     assert np.allclose(found, expected, rtol=4e-16, atol=0.0)
     assert (np.signbit(found) == np.signbit(expected)).all()
-
-
-@pytest.mark.parametrize("name", ("sin", "cos"))
-def test_functions_of_one_number(name):
-    numbers = NUMBERS[np.abs(NUMBERS) < 1e3]
-    same(getattr(ARRAYS, name)(numbers), [getattr(FLOATS, name)(v) for v in numbers.tolist()])
 
 
 def test_cosines_and_sines_together_are_off_by_no_more_than_rounding():
@@ -53,15 +48,6 @@ def test_cosines_and_sines_are_put_where_they_are_wanted():
     given = angles.copy()
     assert (both == np.stack(cos_and_sin(angles), axis=1)).all()
     assert (angles == given).all()
-
-
-def test_arrays_are_carved_out_of_one_one_behind_the_other():
-    room = np.arange(20.0)
-    first, second = carved(room, (2, 3), (2, 2, 2))
-    assert first.tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
-    assert second.ravel().tolist() == list(range(6, 14))
-    second[:] = -1.0
-    assert (room[6:14] == -1.0).all()
 
 
 @pytest.mark.parametrize("m", (1, 2, FEW - 1, FEW, 300))
@@ -87,14 +73,14 @@ def test_cosines_and_sines_of_a_list_are_those_of_each():
     for found, expected in zip(alike, floats, strict=True):
         assert np.allclose(found[0], expected, rtol=0.0, atol=1e-15)
         assert len(found) == 2
-    assert floats == ([FLOATS.cos(v) for v in numbers.tolist()], [FLOATS.sin(v) for v in numbers.tolist()])
+    assert floats == (list(map(math.cos, numbers)), list(map(math.sin, numbers)))
 
 
 def test_sine_and_cosine_are_what_they_are_called():
     for lib in (FLOATS, ARRAYS):
-        assert lib.sin(0.0) == 0.0 and lib.cos(0.0) == 1.0
-        assert lib.sin(0.5) == pytest.approx(0.479425538604203)
-        assert lib.cos(0.5) == pytest.approx(0.8775825618903728)
+        (cosine,), (sine,) = lib.cos_and_sin_of([0.5])
+        assert sine == pytest.approx(0.479425538604203)
+        assert cosine == pytest.approx(0.8775825618903728)
         assert lib.atan2(1.0, -1.0) == pytest.approx(2.356194490192345)
         assert lib.sqrt(2.0) == pytest.approx(1.4142135623730951)
 
@@ -126,49 +112,10 @@ def test_where_takes_the_first_where_the_condition_holds():
     assert FLOATS.where(False, 1.0, 2.0) == 2.0
 
 
-def test_all_of_holds_where_every_condition_does():
-    conditions = [np.array([True, True, False, False]), np.array([True, False, True, False])]
-    assert ARRAYS.all_of(iter(conditions)).tolist() == [True, False, False, False]
-    for row in range(4):
-        assert FLOATS.all_of(c[row] for c in conditions) == ARRAYS.all_of(conditions)[row]
-
-
-def test_the_remainder_is_exact_and_at_most_half_a_period():
+def test_a_remainder_is_at_most_half_a_period():
     period = 2.0 * np.pi
     numbers = np.random.default_rng(2).uniform(-60.0, 60.0, 500)
-    found = ARRAYS.remainder(numbers, period)
-    for number, array, single in zip(
-        numbers.tolist(), found.tolist(), [FLOATS.remainder(v, period) for v in numbers.tolist()], strict=True
-    ):
+    for number, found in zip(numbers.tolist(), remainders(numbers, period).tolist(), strict=True):
         exact = Fraction(number) - Fraction(period) * round(Fraction(number) / Fraction(period))
-        assert single == float(exact)
-        assert abs(array - single) <= 1e-14
-        assert abs(single) <= period / 2.0
-
-
-def test_only_changes_the_rows_that_the_condition_names():
-    pose = [np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0])]
-    extra = np.array([10.0, 20.0, 30.0])
-    seen = []
-
-    def function(pose, number):
-        seen.append(number)
-        return [pose[0] + number, pose[1] - number]
-
-    condition = np.array([True, False, True])
-    found = ARRAYS.only(condition, function, pose, extra)
-    assert [angles.tolist() for angles in found] == [[11.0, 2.0, 33.0], [-6.0, 5.0, -24.0]]
-    assert [angles.tolist() for angles in pose] == [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]  # not modified
-    assert [number.tolist() for number in seen] == [[10.0, 30.0]]
-    for row in range(3):
-        one = FLOATS.only(condition[row], function, [a[row] for a in pose], extra[row])
-        assert one == [a[row] for a in found]
-
-
-def test_only_calls_nothing_where_the_condition_never_holds():
-    def function(pose):
-        raise AssertionError
-
-    pose = [np.array([1.0, 2.0])]
-    assert ARRAYS.only(np.array([False, False]), function, pose) is pose
-    assert FLOATS.only(False, function, [1.0]) == [1.0]
+        assert abs(found - float(exact)) <= 1e-14
+        assert abs(found) <= period / 2.0

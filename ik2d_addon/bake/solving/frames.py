@@ -89,12 +89,6 @@ class SolvedChain(Frames):
             steps[1:, 0] = angles_between(turned[:-1], turned[1:])
         return steps
 
-    @property
-    def joint_speed(self) -> Floats:
-        """(frames,) degrees that the fastest joint turns from the frame before."""
-        speed: Floats = np.degrees(self.steps.max(axis=1))
-        return speed
-
 
 # So many frames of chains of one kind are solved as one array, which then stays in the processor's cache.
 _TOGETHER = 1 << 15

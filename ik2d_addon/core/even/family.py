@@ -117,15 +117,3 @@ def _poses(cubics: Floats, t: Floats) -> Floats:
     """Return the poses (k, m) of cubics (4, k, m) at their t (k, 1)."""
     poses: Floats = cubics[0] + t * (cubics[1] + t * (cubics[2] + t * cubics[3]))
     return poses
-
-
-def cumulated(angles: Floats) -> Floats:
-    """Return the sums (k, m + 1) of angles (k, m), the first one zero."""
-    sums = np.zeros((angles.shape[0], angles.shape[1] + 1))
-    np.cumsum(angles, axis=1, out=sums[:, 1:])
-    return sums
-
-
-def summed_across(values: Floats) -> Floats:
-    """Return the sums (k,) of rows (k, m), in the same order whatever k is."""
-    return np.cumsum(values, axis=1)[:, -1]

@@ -25,7 +25,6 @@ class Course:
     """A limb's joints, target and pole over the frames, in rest space as its parent carries that."""
 
     frames: tuple[int, ...]
-    to_rest: Floats  # (frames, 4, 4) from the armature's pose space
     from_world: Floats  # (frames, 4, 4) to rest space
     joints: Floats  # (frames, n + 1, 3)
     targets: Floats  # (frames, 3)
@@ -67,7 +66,6 @@ def read_course(limb: Limb, watched: Watched) -> Course:
     pole = pole_of(limb)
     return Course(
         frames=watched.frames,
-        to_rest=to_rest,
         from_world=from_world,
         joints=(to_rest[:, None, :3, :3] @ joints[..., None])[..., 0] + to_rest[:, None, :3, 3],
         targets=_moved(from_world, watched.targets[target_of(limb)]),

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik2d_addon.core.even.family import Family, cumulated, summed_across
+from ik2d_addon.core.even.family import Family
 from ik2d_addon.core.even.search import family_of
 
 
@@ -49,9 +49,3 @@ def test_a_mirrored_family_bends_to_the_other_side():
     family = elbow()
     poses, mirrored = (one.at(np.array([0.3, 0.8]))[0] for one in (family, family.mirrored()))
     assert np.array_equal(poses, -mirrored) and family.mirrored().span == family.span
-
-
-def test_sums_do_not_depend_on_how_many_rows_there_are():
-    rows = np.random.default_rng(1).normal(size=(50, 33))
-    assert np.array_equal(summed_across(rows)[7:8], summed_across(rows[7:8]))
-    assert np.array_equal(cumulated(rows)[:, 1:], np.cumsum(rows, axis=1))

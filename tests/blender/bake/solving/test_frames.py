@@ -334,17 +334,18 @@ def test_each_frame_starts_from_the_one_before():
     rig, samples = sampled(armature)
     path = [(0, 1.6 * math.cos(a), 1.6 * math.sin(a)) for a in np.linspace(0.3, 2.3, 41)]
     found = solved(rig, at_targets(samples, path))
-    assert found.joint_speed[0] == 0.0
-    assert found.joint_speed[1:].max() < 8.0  # degrees; the path itself turns by 2.9
+    assert found.steps[0].max() == 0.0
+    assert np.degrees(found.steps[1:].max()) < 8.0  # degrees; the path itself turns by 2.9
     alone = solved(rig, at_targets(samples, path[-1:]))
     assert np.abs(found.turns[-1] - alone.turns[0]).max() > 0.01
 
 
-def test_joint_speed_is_that_of_the_fastest_joint_to_either_side():
+def test_steps_are_the_turns_of_joints_from_the_frame_before_to_either_side():
     armature, _ = add_tentacle(2, side=0.4)
     found = solved(*sampled(armature))
     turns = np.radians([[0.0, 0.0], [3.0, -5.0], [3.0, -5.0], [-4.0, -4.0]])
-    assert replace(found, turns=turns).joint_speed == pytest.approx([0.0, 5.0, 0.0, 7.0])
+    steps = np.degrees(replace(found, turns=turns).steps)
+    assert steps == pytest.approx(np.array([[0.0, 0.0], [3.0, 5.0], [0.0, 0.0], [7.0, 1.0]]))
 
 
 def test_some_rows_of_a_solved_chain():
@@ -434,7 +435,7 @@ def test_a_joint_that_moves_by_itself_keeps_its_limit_relative_to_rest():
     bases[:, 0, :3, :3] *= (1.0 + 0.05 * np.arange(6))[:, None, None]
     found = solved(rig, replace(held, bases=bases))
     assert np.abs(found.turns[:, 1]).max() <= 0.2 + 1e-6
-    assert found.joint_speed[1:].max() < 30.0
+    assert np.degrees(found.steps[1:].max()) < 30.0
 
 
 # --- Uneven scale ---------------------------------------------------------------------------------
