@@ -54,7 +54,7 @@ def labels() -> Iterator[Message]:
     for kind in (bpy.types.Panel, bpy.types.Menu):
         for cls in sorted(ours(kind), key=lambda cls: cls.__name__):
             yield cls.bl_label, CONTEXT, cls.__name__
-            yield getattr(cls, "bl_description", ""), None, cls.__name__
+            yield cls.__doc__ or "", None, cls.__name__
     structs = [getattr(bpy.ops.ik2d, name).get_rna_type() for name in sorted(dir(bpy.ops.ik2d))]
     for rna in structs:
         yield rna.name, CONTEXT, rna.identifier

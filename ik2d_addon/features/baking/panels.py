@@ -30,9 +30,7 @@ HEADINGS = {
 class IK2D_PT_bake(RigSidebar, Panel):
     """Key the chains over a range of frames, and see what was reached"""
 
-    bl_idname = "IK2D_PT_bake"
     bl_label = "Bake"
-    bl_description = __doc__
 
     def draw(self, context):
         layout, armature = self.layout, active_armature(context)
@@ -99,10 +97,8 @@ class IK2D_PT_bake(RigSidebar, Panel):
 class IK2D_PT_bake_options(RigSidebar, Panel):
     """Frames and channels that get keys, and how the bake is measured"""
 
-    bl_idname = "IK2D_PT_bake_options"
     bl_parent_id = "IK2D_PT_bake"
     bl_label = "Bake Options"
-    bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}
 
     def draw(self, context):

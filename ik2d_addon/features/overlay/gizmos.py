@@ -78,7 +78,6 @@ def button_place(chain_view: ChainView, gizmo: float) -> np.ndarray | None:
 class IK2D_GGT_chain(GizmoGroup):
     """Handles of the active chain"""
 
-    bl_idname = "IK2D_GGT_chain"
     bl_label = "IK 2D Handles"
     bl_space_type = 'VIEW_3D'
     bl_region_type = 'WINDOW'

@@ -13,9 +13,7 @@ from .settings import draw_parts, overlay_settings
 class IK2D_PT_overlay(RigSidebar, Panel):
     """What is drawn over the viewport of the chain's plane, reach, limits and target"""
 
-    bl_idname = "IK2D_PT_overlay"
     bl_label = "Overlay"
-    bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}
     bl_order = 1  # below Chain
 
@@ -33,10 +31,8 @@ class IK2D_PT_overlay(RigSidebar, Panel):
 class IK2D_PT_overlay_popover(Panel):
     """What is drawn of IK 2D over the viewport"""
 
-    bl_idname = "IK2D_PT_overlay_popover"
     bl_parent_id = "VIEW3D_PT_overlay"
     bl_label = "IK 2D"
-    bl_description = __doc__
     bl_space_type = 'VIEW_3D'
     bl_region_type = 'HEADER'
 

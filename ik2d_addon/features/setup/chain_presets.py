@@ -111,9 +111,7 @@ class IK2D_OT_preset_add(AddPresetBase, ChainOperator, Operator):
 class IK2D_PT_presets(PresetPanel, Panel):
     """Presets of how a chain is solved; add your own"""
 
-    bl_idname = "IK2D_PT_presets"
     bl_label = "Chain Presets"
-    bl_description = __doc__
     preset_subdir = SUBDIR
     preset_operator = "ik2d.preset_apply"
     preset_add_operator = "ik2d.preset_add"

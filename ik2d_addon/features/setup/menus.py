@@ -21,9 +21,7 @@ from .selection import why_not_add
 class IK2D_MT_bone(Menu):
     """What IK 2D does with the active bone and the chain that it is in"""
 
-    bl_idname = "IK2D_MT_bone"
     bl_label = "IK 2D"
-    bl_description = __doc__
 
     def draw(self, context):
         layout, chain = self.layout, chain_here(context)
@@ -44,7 +42,7 @@ def draw_bone_menu(menu: Menu, context: Context) -> None:
     """Add the submenu to a bone's right-click menu, if the bone has a chain or can get one."""
     if context.mode == 'POSE' and (chain_here(context) is not None or not why_not_add(context)):
         menu.layout.separator()
-        menu.layout.menu(IK2D_MT_bone.bl_idname, icon='CON_KINEMATIC')
+        menu.layout.menu(IK2D_MT_bone.__name__, icon='CON_KINEMATIC')
 
 
 class _Submenu:
@@ -57,33 +55,25 @@ class _Submenu:
 class IK2D_MT_chain(_Submenu, Menu):
     """Copy, mirror and enable chains, and set their plane, joints and foot"""
 
-    bl_idname = "IK2D_MT_chain"
     bl_label = "Chain"
-    bl_description = __doc__
 
 
 class IK2D_MT_pose(_Submenu, Menu):
     """Bring the target to the bones or the bones to the chain, and switch between IK and FK"""
 
-    bl_idname = "IK2D_MT_pose"
     bl_label = "Pose"
-    bl_description = __doc__
 
 
 class IK2D_MT_bake(_Submenu, Menu):
     """Look at a bake and at the motion before it, and plant feet"""
 
-    bl_idname = "IK2D_MT_bake"
     bl_label = "Bake"
-    bl_description = __doc__
 
 
 class IK2D_MT_rig(_Submenu, Menu):
     """Take over the IK that the rig has, and convert chains to drivers"""
 
-    bl_idname = "IK2D_MT_rig"
     bl_label = "Rig"
-    bl_description = __doc__
 
 
 SUBMENUS = (IK2D_MT_chain, IK2D_MT_pose, IK2D_MT_bake, IK2D_MT_rig)
@@ -92,22 +82,20 @@ SUBMENUS = (IK2D_MT_chain, IK2D_MT_pose, IK2D_MT_bake, IK2D_MT_rig)
 class IK2D_MT_menu(Menu):
     """Pose, bake and set up chains of bones that bend in a plane"""
 
-    bl_idname = "IK2D_MT_menu"
     bl_label = "IK 2D"
-    bl_description = __doc__
 
     def draw(self, _context):
         draw_entries(self.layout, "main")
         self.layout.separator()
         for menu in SUBMENUS:
-            self.layout.menu(menu.bl_idname)
+            self.layout.menu(menu.__name__)
 
 
 def draw_menu(menu: Menu, context: Context) -> None:
     """Add the IK 2D menu to Pose and, where an armature is active, to Object."""
     if active_armature(context) is not None:
         menu.layout.separator()
-        menu.layout.menu(IK2D_MT_menu.bl_idname)
+        menu.layout.menu(IK2D_MT_menu.__name__)
 
 
 # Blender's menus, each with the function that draws our entries in it.

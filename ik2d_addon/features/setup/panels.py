@@ -52,9 +52,7 @@ _HOW_TO_START = noted(
 class IK2D_PT_main(Sidebar, Panel):
     """The chains of the active armature, or of the one that follows the active object"""
 
-    bl_idname = "IK2D_PT_main"
     bl_label = "Chains"
-    bl_description = __doc__
 
     def draw_header_preset(self, context):
         row, armature = self.layout.row(align=True), active_armature(context)
@@ -102,9 +100,7 @@ class IK2D_PT_main(Sidebar, Panel):
 class IK2D_PT_chain(ChainSidebar, Panel):
     """Live, the bones of the active chain, the target that they follow, and the side that they bend to"""
 
-    bl_idname = "IK2D_PT_chain"
     bl_label = "Chain"
-    bl_description = __doc__
     bl_order = 1  # below Bake, so that its result is in sight
 
     def draw_header_preset(self, _context):
@@ -137,10 +133,8 @@ class IK2D_PT_chain(ChainSidebar, Panel):
 class IK2D_PT_reach(ChainSidebar, Panel):
     """How the active chain eases towards full reach, and how far its bones get longer or shorter"""
 
-    bl_idname = "IK2D_PT_reach"
     bl_parent_id = "IK2D_PT_chain"
     bl_label = "Reach"
-    bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}
 
     def draw(self, context):
@@ -155,10 +149,8 @@ class IK2D_PT_reach(ChainSidebar, Panel):
 class IK2D_PT_joints(ChainSidebar, Panel):
     """How far each joint of the active chain may turn and slide, and how much it turns"""
 
-    bl_idname = "IK2D_PT_joints"
     bl_parent_id = "IK2D_PT_chain"
     bl_label = "Joints"
-    bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}
 
     def draw(self, context):
@@ -193,10 +185,8 @@ class IK2D_PT_joints(ChainSidebar, Panel):
 class IK2D_PT_foot(ChainSidebar, Panel):
     """How the last bone of the active chain is turned, and the foot or hand on it"""
 
-    bl_idname = "IK2D_PT_foot"
     bl_parent_id = "IK2D_PT_chain"
     bl_label = "Foot or Hand"
-    bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}
 
     def draw(self, context):
@@ -240,10 +230,8 @@ def solver_name(chain: PropertyGroup, solver: str) -> str:
 class IK2D_PT_advanced(ChainSidebar, Panel):
     """How the active chain is solved"""
 
-    bl_idname = "IK2D_PT_advanced"
     bl_parent_id = "IK2D_PT_chain"
     bl_label = "Advanced"
-    bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}
 
     def draw(self, context):
@@ -278,9 +266,7 @@ class IK2D_PT_advanced(ChainSidebar, Panel):
 class IK2D_PT_rig(Sidebar, Panel):
     """Take over the IK that the rig has, switch between FK and IK, and convert chains to drivers"""
 
-    bl_idname = "IK2D_PT_rig"
     bl_label = "Rig"
-    bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}
     bl_order = 2  # below all other panels
 
