@@ -13,7 +13,7 @@ from ..rig.animation.kept.keeping import mark_key
 from ..rig.animation.kept.marks import SNAP
 from ..rig.animation.times import action_time
 from ..rig.animation.value_keys import ValueKeys, check_values, curve_of, refuse_tweak_mode
-from ..rig.animation.versions import existing_channels
+from ..rig.animation.versions import existing_channels, played_action
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ def key_now(scene: bpy.types.Scene, moved: Sequence[Moved]) -> int:
 def _refuse_unkeyable(moved: Sequence[Moved]) -> None:
     """Raise IK2DError for a property that cannot take keys now, or whose keys would not play."""
     for owner in dict.fromkeys(change.owner for change in moved):
-        action = owner.animation_data.action if owner.animation_data is not None else None
+        action = played_action(owner)
         if not owner.is_editable:
             raise refusal(
                 "'{owner}' is linked from another file, so that its keys would be lost", owner=owner.name

@@ -12,7 +12,7 @@ from ...rig.animation.kept.marks import PURPOSES
 from ...rig.animation.kept.record import has_record
 from ...rig.animation.key_columns import columns_of
 from ...rig.animation.key_faults import refuse_tweak_mode
-from ...rig.animation.versions import HAS_SLOTS, assign_action, holders_of
+from ...rig.animation.versions import HAS_SLOTS, assign_action, holders_of, played_action
 from ...ui.context import active_armature, why_not_edit
 from ...ui.operator import ChainOperator
 from ...ui.parts import entry
@@ -26,7 +26,7 @@ def show_before(armature: Object) -> Action:
     the copy goes, unless somebody has edited it. Raises IK2DError where nothing is kept.
     """
     refuse_tweak_mode(armature)
-    action = _action_of(armature)
+    action = played_action(armature)
     original = action.ik2d.shown_from if action is not None and action.is_property_set("ik2d") else None
     if action is not None and original is not None:
         _assign(armature, original)
@@ -64,13 +64,9 @@ def _assign(armature: Object, action: Action) -> None:
     assign_action(animation, action, slot)
 
 
-def _action_of(armature: Object) -> Action | None:
-    return armature.animation_data.action if armature.animation_data is not None else None
-
-
 def shows_before(armature: Object) -> bool:
     """Return whether an armature plays a copy that `show_before` has made."""
-    action = _action_of(armature)
+    action = played_action(armature)
     return action is not None and action.is_property_set("ik2d") and action.ik2d.shown_from is not None
 
 
@@ -78,7 +74,7 @@ def _why_not(context: Context) -> str:
     if reason := why_not_edit(context):
         return reason
     armature = active_armature(context)
-    action = _action_of(armature)
+    action = played_action(armature)
     if shows_before(armature) or (action is not None and has_record(action)):
         return ""
     return say("No bake has replaced keys in this action")

@@ -7,7 +7,9 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from ...rig.animation.actions import remove_empty_animation_data
 from ...rig.animation.value_keys import existing_drivers, is_broken
+from ...rig.animation.versions import played_action
 from ...rig.chain.chain import RigChain
 from ...rig.chain.native_state import (
     BARE,
@@ -65,7 +67,7 @@ def remove_empties(*empties: bpy.types.Object | None) -> None:
     for empty in empties:
         if empty is None:
             continue
-        action = empty.animation_data.action if empty.animation_data else None
+        action = played_action(empty)
         bpy.data.objects.remove(empty)
         if action is not None and not action.users:
             bpy.data.actions.remove(action)
@@ -107,10 +109,8 @@ def remove_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup)
     for name in SETTINGS:
         settings.property_unset(name)
     remove_empties(*empties)
-    animation = armature.animation_data
-    if BARE in before and animation is not None:
-        if not (animation.action or len(animation.drivers) or len(animation.nla_tracks)):
-            armature.animation_data_clear()
+    if BARE in before:
+        remove_empty_animation_data(armature)
     if LIVE in before:
         settings.live = True
 

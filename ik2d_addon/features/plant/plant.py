@@ -26,6 +26,7 @@ from ...rig.animation.kept.marks import PLANT, PLANT_BAKE
 from ...rig.animation.kept.record import remove_with_kept
 from ...rig.animation.kept.transaction import restored_on_error
 from ...rig.animation.value_keys import check_values, values_keyed
+from ...rig.animation.versions import played_action
 from ...rig.chain.foot.contacts import names_of
 from ...rig.chain.renames import needed_chain, straighten
 from ...rig.scene.live_pause import live_paused
@@ -303,7 +304,7 @@ def _drop_new_pole(armature: Object, name: str) -> None:
     chain = needed_chain(armature, name)
     pole = chain.planted.pole
     if pole is not None:
-        action = pole.animation_data.action if pole.animation_data is not None else None
+        action = played_action(pole)
         pole.animation_data_clear()
         drop_pole(chain)
         remove_with_kept(action)

@@ -188,7 +188,7 @@ def remove_empty_animation_data(ob: bpy.types.Object) -> None:
 
 def remove_made(ob: bpy.types.Object) -> None:
     """Remove the action of an object that `channels` has made, once it is empty and nobody else has it."""
-    action = ob.animation_data.action if ob.animation_data is not None else None
+    action = versions.played_action(ob)
     if action is None or not action.is_property_set("ik2d") or not action.ik2d.made:
         return
     if action.users == 1 and not action.use_fake_user and not versions.has_curves(action):

@@ -20,13 +20,17 @@ HAS_SLOTS = "action_slot" in bpy.types.AnimData.bl_rna.properties
 COPIES_OLD_SETTINGS = bpy.app.version >= (5, 0)
 
 
+def played_action(ob: bpy.types.Object) -> bpy.types.Action | None:
+    """Return the action that an object plays, strips aside; None for none."""
+    return ob.animation_data.action if ob.animation_data is not None else None
+
+
 def existing_channels(armature_object: bpy.types.Object) -> Channels | None:
     """Return the action or channel bag that animates the object now; None for none."""
-    animation = armature_object.animation_data
-    action = animation.action if animation else None
+    action = played_action(armature_object)
     if action is None or not HAS_SLOTS:
         return action
-    slot = animation.action_slot
+    slot = armature_object.animation_data.action_slot
     if slot is not None:
         for layer in action.layers:  # live chains ask often: this is faster than by numbers
             for strip in layer.strips:

@@ -25,7 +25,7 @@ def restored_on_error(
     before it is changed.
     """
     before = remembered(properties)
-    held = [(owner, _action_of(owner), _copy_of(owner)) for owner in dict.fromkeys(owners)]
+    held = [(owner, versions.played_action(owner), _copy_of(owner)) for owner in dict.fromkeys(owners)]
     former = {kept for _, _, copy in held if copy is not None for kept in _kept_by(copy)}
     # So that none goes when it is empty for a while.
     lone = {action for _, action, _ in held if action and action.is_editable and not action.use_fake_user}
@@ -58,12 +58,8 @@ def restored_on_error(
                     bpy.data.actions.remove(kept)
 
 
-def _action_of(owner: bpy.types.Object) -> bpy.types.Action | None:
-    return owner.animation_data.action if owner.animation_data is not None else None
-
-
 def _copy_of(owner: bpy.types.Object) -> bpy.types.Action | None:
-    action = _action_of(owner)
+    action = versions.played_action(owner)
     return action.copy() if action is not None else None
 
 
