@@ -105,7 +105,6 @@ class IK2D_OT_drag(ChainOperator, Operator):
     bone_count: IntProperty(
         name="Bones",
         description="Number of bones that move where they are no chain; 0 takes those that join end to end",
-        default=0,
         min=0,
         soft_max=20,
         max=1000,
@@ -116,13 +115,11 @@ class IK2D_OT_drag(ChainOperator, Operator):
     at_mouse: BoolProperty(
         name="At Mouse",
         description="Take hold of the chain whose tip is under the mouse, if there is one",
-        default=False,
         options={'HIDDEN', 'SKIP_SAVE'},
     )
     release_confirm: BoolProperty(
         name="Confirm on Release",
         description="Confirm when the mouse button is released",
-        default=False,
         options={'HIDDEN', 'SKIP_SAVE'},
     )
 

@@ -24,7 +24,6 @@ def _contact(name: str, description: str) -> BoolProperty:
     return BoolProperty(
         name=name,
         description=f"{description} on the frames on which this is keyed on, for Plant Feet",
-        default=False,
         override=OVERRIDABLE,
     )
 
@@ -37,13 +36,11 @@ class IK2D_PG_foot(PropertyGroup):
     is_added: BoolProperty(
         name="Foot",
         description="Whether the chain's target is the control of a foot, rather than of the tip",
-        default=False,
         **SETTING,
     )
     roll: FloatProperty(
         name="Roll",
         description="Rolls the foot: below 0 over the heel, above over the ball, then over the toe tip",
-        default=0.0,
         min=-pi / 2.0,
         max=pi / 2.0,
         subtype='ANGLE',
@@ -52,7 +49,6 @@ class IK2D_PG_foot(PropertyGroup):
     toe: FloatProperty(
         name="Toes Up",
         description="Bends the toes alone, up or down",
-        default=0.0,
         min=-pi / 2.0,
         max=pi / 2.0,
         subtype='ANGLE',
@@ -70,7 +66,6 @@ class IK2D_PG_foot(PropertyGroup):
     use_ground: BoolProperty(
         name="Above Ground",
         description="Lift the ankle wherever the sole would go below the ground",
-        default=False,
         **ANIMATED,
     )
     ground: PointerProperty(

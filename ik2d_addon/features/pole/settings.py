@@ -55,7 +55,6 @@ SETTINGS = {
     "pole_angle": FloatProperty(
         name="Pole Angle",
         description="Angle about the first bone between its X axis and the side that faces the pole",
-        default=0.0,
         soft_min=-pi,
         soft_max=pi,
         min=-6.0 * pi,
@@ -66,7 +65,6 @@ SETTINGS = {
     "aim_distance": BoolProperty(
         name="Reach the Target",
         description="Off, a single bone only points at its target; on, its tip has to be there",
-        default=False,
         **SETTING,
     ),
 }

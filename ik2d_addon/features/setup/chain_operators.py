@@ -69,7 +69,6 @@ class IK2D_OT_copy_settings(ChainOperator, Operator):
     joints: BoolProperty(
         name="Joints",
         description="Copy limits, slides and flexibility too, from the root on, to chains with as many bones",
-        default=False,
     )
 
     def execute(self, context):
@@ -92,7 +91,6 @@ class IK2D_OT_mirror(ChainOperator, Operator):
     all: BoolProperty(
         name="All Enabled",
         description="Mirror every enabled chain of the armature, not the active one alone",
-        default=False,
     )
     chain: chain_name("Chain to mirror; empty for the active one")
 

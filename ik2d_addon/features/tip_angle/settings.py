@@ -40,7 +40,6 @@ SETTINGS = {
     "tip_angle_offset": FloatProperty(
         name="Angle Offset",
         description="Added to the angle of the last bone in the chain's plane, the way that limits count",
-        default=0.0,
         soft_min=-pi,
         soft_max=pi,
         min=-6.0 * pi,
@@ -54,7 +53,6 @@ SETTINGS = {
             "Where the limits or the reach do not allow both, keep the last bone's angle and leave the tip"
             " off its target; else the tip comes first"
         ),
-        default=False,
         **SETTING,
     ),
 }

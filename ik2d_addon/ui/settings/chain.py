@@ -90,7 +90,6 @@ class IK2D_PG_chain(PlaneSettings, HandSettings, ChainNotes, PropertyGroup):
         **STORED,
     )
     uid: IntProperty(
-        name="Number",
         description="The chain's own number, by which its keys follow it in the list; 0 for none",
         min=0,
         **NOTE,
@@ -108,13 +107,11 @@ class IK2D_PG_chain(PlaneSettings, HandSettings, ChainNotes, PropertyGroup):
             "Follow the target while it is moved, scrubbed, played and rendered, without keys; a bake turns"
             " it off"
         ),
-        default=False,
         update=_live_changed,
         **STORED,
     )
     was_live: BoolProperty(
         description="Whether a bake has turned Live off, so that Clear Bake turns it on",
-        default=False,
         **NOTE,
     )
     live_status: StringProperty(
@@ -143,7 +140,6 @@ class IK2D_PG_chain(PlaneSettings, HandSettings, ChainNotes, PropertyGroup):
     bone_count: IntProperty(
         name="Chain Length",
         description="Number of bones in the chain, counted up from the last bone; 0 takes all up to the root",
-        default=0,
         min=0,
         soft_max=20,
         max=1000,
@@ -182,9 +178,7 @@ class IK2D_PG_chain(PlaneSettings, HandSettings, ChainNotes, PropertyGroup):
         **NOTE,
     )
     owns_target: BoolProperty(
-        name="Own Target",
         description="Whether the target was made with the chain, and goes with it",
-        default=False,
         **NOTE,
     )
     before_added: StringProperty(
@@ -214,7 +208,6 @@ class IK2D_PG_chain(PlaneSettings, HandSettings, ChainNotes, PropertyGroup):
             "Part of the reach over which the chain eases into being straight instead of popping; the tip"
             " stays a little behind its target there. 0 = exact"
         ),
-        default=0.0,
         min=0.0,
         soft_max=0.2,
         max=1.0,
@@ -313,7 +306,6 @@ class IK2D_PG_chain(PlaneSettings, HandSettings, ChainNotes, PropertyGroup):
             "How near the tip has to be for its target to count as reached; 0 is automatic, a millionth of"
             " the chain's length"
         ),
-        default=0.0,
         min=0.0,
         soft_max=0.1,
         subtype='DISTANCE',

@@ -70,7 +70,6 @@ class IK2D_PG_joint(PropertyGroup):
     use_limit: BoolProperty(
         name="Limit",
         description="Keep the joint's angle, in the chain's plane, between Min and Max",
-        default=False,
         **SETTING,
     )
     limit_min: FloatProperty(
@@ -117,13 +116,11 @@ class IK2D_PG_joint(PropertyGroup):
             "Let the bone slide along itself, as a piston does: it moves the next bone of the chain; the"
             " last bone moves itself"
         ),
-        default=False,
         **SETTING,
     )
     slide_min: FloatProperty(
         name="Min",
         description="Least length added to the bone; negative slides in",
-        default=0.0,
         soft_min=-10.0,
         soft_max=10.0,
         subtype='DISTANCE',

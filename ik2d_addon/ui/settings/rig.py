@@ -62,7 +62,6 @@ class IK2D_PG_settings(PropertyGroup):
     use_custom_range: BoolProperty(
         name="Custom Range",
         description="Bake these frames instead of the scene's range",
-        default=False,
         update=_own_range_changed,
         **STORED,
     )
@@ -89,13 +88,11 @@ class IK2D_PG_settings(PropertyGroup):
     bake_selected: BoolProperty(
         name="All Selected Armatures",
         description="Bake the other selected armatures too, with the range and options shown here",
-        default=False,
         **STORED,
     )
     use_reduce: BoolProperty(
         name="Reduce Keys",
         description="Leave out keys as long as the tip stays within Max Error",
-        default=False,
         update=_reduce_changed,
         **STORED,
     )
@@ -116,14 +113,12 @@ class IK2D_PG_settings(PropertyGroup):
     on_target_keys: BoolProperty(
         name="Only on Target's Keys",
         description="Key only the first and last frame, and those on which the target or the pole has keys",
-        default=False,
         update=_on_target_keys_changed,
         **STORED,
     )
     single_axis: BoolProperty(
         name="One Curve per Bone",
         description="Give each bone a single rotation curve to edit; changes its rotation mode to Euler",
-        default=False,
         **STORED,
     )
     ease_flips: BoolProperty(
@@ -132,7 +127,6 @@ class IK2D_PG_settings(PropertyGroup):
             "Turn a plane that follows its target smoothly where it would flip: the tip stays on its target,"
             " but on some frames the knee is off its pole. Live chains flip"
         ),
-        default=False,
         **STORED,
     )
     verify: EnumProperty(
@@ -153,7 +147,6 @@ class IK2D_PG_settings(PropertyGroup):
     )
     last_bake: StringProperty(description="Result of the last bake", **NOTE)
     last_bake_lines: StringProperty(
-        name="Last Bake in Short",
         description="That result in one line, in fewer and fewer words",
         **NOTE,
     )
@@ -165,14 +158,11 @@ class IK2D_PG_settings(PropertyGroup):
     )
     last_solve: StringProperty(name="Last Pose", description="Result of the last Pose This Frame", **NOTE)
     last_solve_lines: StringProperty(
-        name="Last Pose in Short",
         description="That result in one line, in fewer and fewer words",
         **NOTE,
     )
     last_solve_alert: BoolProperty(
-        name="Last Pose Alert",
         description="Whether the last Pose This Frame missed a target or gave a warning",
-        default=False,
         **NOTE,
     )
     owner: StringProperty(description="Object that the results are about: a copy of it has none", **NOTE)

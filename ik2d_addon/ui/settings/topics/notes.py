@@ -13,13 +13,11 @@ class ChainNotes:
     __slots__ = ()
 
     native_stand: PointerProperty(
-        name="Stand",
         description="Empty in the plane of a native chain that carries its controls",
         type=bpy.types.Object,
         **NOTE,
     )
     native_probe: PointerProperty(
-        name="Probe",
         description="Empty that is where the target of a native chain is",
         type=bpy.types.Object,
         **NOTE,
@@ -28,12 +26,10 @@ class ChainNotes:
         description="Name of the constraints that turn the bones of a native chain; empty for another", **NOTE
     )
     native_before: StringProperty(
-        name="Before Native",
         description="What is to be put back when the chain is on drivers no more",
         **NOTE,
     )
     native_print: StringProperty(
-        name="Made From",
         description="What a native chain was made from, to see whether it still does what its settings say",
         **NOTE,
     )
@@ -42,7 +38,6 @@ class ChainNotes:
     )
     last_bake: StringProperty(description="Result of the last bake of this chain", **NOTE)
     bake_reached: BoolProperty(
-        name="Reached",
         description="Whether the last bake brought the tip to its target on every frame",
         **NOTE,
     )

@@ -49,9 +49,7 @@ class PlaneSettings:
         options=HIDDEN,
     )
     sides_from_rest: BoolProperty(
-        name="Sides from Rest",
         description="Whether Positive is the side of the rest pose with every solver; not so before 1.1.0",
-        default=False,
         **NOTE,
     )
     turn_over: FloatProperty(
@@ -60,7 +58,6 @@ class PlaneSettings:
             "How far the knee or elbow goes over to the other side: 0 not at all, 0.5 straight, 1 all the"
             " way. Keys on it make a slow flip"
         ),
-        default=0.0,
         min=0.0,
         max=1.0,
         subtype='FACTOR',
@@ -126,7 +123,6 @@ class PlaneSettings:
     )
     plane_found: BoolProperty(
         description="Whether the plane goes with the bones: a fixed one where they are straight at rest",
-        default=False,
         **NOTE,
     )
     plane_taken: StringProperty(
