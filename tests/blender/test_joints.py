@@ -221,7 +221,7 @@ def test_ik_limits_become_ranges_about_the_planes_normal(axis, sign):
     setattr(bone, f"use_ik_limit_{letter}", True)
     setattr(bone, f"ik_min_{letter}", radians(-20))
     setattr(bone, f"ik_max_{letter}", radians(100))
-    assert take_limits(armature, chain) == (1, [])
+    assert take_limits(armature, chain) == 1
     joint = chain.joints["b"]
     expected = (-20, 100) if sign > 0 else (-100, 20)
     assert joint.use_limit
@@ -283,7 +283,7 @@ def test_limits_about_other_axes_say_nothing():
     bone = armature.pose.bones["b"]
     bone.lock_ik_y = bone.lock_ik_z = bone.use_ik_limit_z = True
     chain.joints["b"].use_limit = True  # of before: Blender's limits replace it
-    assert take_limits(armature, chain) == (0, [])
+    assert take_limits(armature, chain) == 0
     assert not chain.joints["b"].use_limit
 
 
@@ -304,7 +304,7 @@ def test_a_bone_that_turns_about_none_of_its_axes_is_named(capfd):
 
 def test_limits_can_be_taken_before_there_is_a_target_but_not_without_bones():
     armature, chain = bone_about('X')
-    assert chain.target is None and take_limits(armature, chain) == (0, [])
+    assert chain.target is None and take_limits(armature, chain) == 0
     chain.tip = "foot"
     with pytest.raises(IK2DError, match="no bone 'foot'"):
         take_limits(armature, chain)

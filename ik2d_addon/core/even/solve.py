@@ -272,7 +272,7 @@ class Even:
             if reached.get(row, False) or before is not None and self.root_weight:
                 start = SpringPose(angles[row].tolist(), (slides[row] / outer).tolist(), 0.0, 0.0)
                 start.angles[0] -= turn
-                pose, done, _ = descended_one(sheet.springs, start, x, y, PATIENT)
+                pose, done = descended_one(sheet.springs, start, x, y, PATIENT)
                 asked = -rest_side if sides[row] < 0.0 else 0.0
                 if done and (before is None or sheet.score(pose, asked) < sheet.score(before, asked)):
                     least[row] = pose

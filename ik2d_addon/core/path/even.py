@@ -219,17 +219,17 @@ class _Path:
         if _apart(least, before) <= most:
             return None
         last = SpringPose(before[:n], before[n:], 0.0, 0.0)
-        pose, done, _ = settled_one(self.springs, last, x, y, RESTORING, STIFF, last)
+        pose, done = settled_one(self.springs, last, x, y, RESTORING, STIFF, last)
         restored = [*pose.angles, *pose.slides]
         if not done or _apart(restored, before) > jump + FURTHER:
             return None
-        pose, done, _ = descended_one(self.springs, last, x, y)
+        pose, done = descended_one(self.springs, last, x, y)
         numbers = [*pose.angles, *pose.slides]
         if done and _apart(numbers, before) <= most:
             return numbers, True
         numbers, unforced = restored, SpringPose(restored[:n], restored[n:], 0.0, 0.0)
         for stiff in HELD_BACK:
-            pose, done, _ = settled_one(self.springs, unforced, x, y, ROUNDS, stiff, unforced)
+            pose, done = settled_one(self.springs, unforced, x, y, ROUNDS, stiff, unforced)
             nearer = [*pose.angles, *pose.slides]
             if not done or _apart(nearer, before) > drawn:
                 break

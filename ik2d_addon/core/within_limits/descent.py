@@ -86,20 +86,18 @@ class Settled:
 
     poses: SpringPoses
     done: Flags  # (m,) whether they are poses of least bend on their targets
-    steps: NDArray[np.int32]  # (m,)
 
 
 def settled(springs: Springs, poses: SpringPoses, points: Floats, rounds: int) -> Settled:
     """Return the poses that Newton's method leads to for points (2, m)."""
     rows = np.arange(poses.count)
-    poses, done, steps = poses[rows], np.zeros(rows.size, np.bool_), np.zeros(rows.size, np.int32)
+    poses, done = poses[rows], np.zeros(rows.size, np.bool_)
     going, goals = poses, points
     for _ in range(rounds):
         step = springs.step(going.rows, goals[0], goals[1], ARRAYS)
         ends = (step.off < SETTLED) & (step.error < SETTLED)
         done[rows] = ends & step.is_least
         going = SpringPoses.of(springs.moved(going.rows, step, ARRAYS))
-        steps[rows] += 1
         if ends.any():
             poses.put(rows[ends], going[ends])
             left = ~ends
@@ -107,7 +105,7 @@ def settled(springs: Springs, poses: SpringPoses, points: Floats, rounds: int) -
         if rows.size == 0:
             break
     poses.put(rows, going)
-    return Settled(poses, done, steps)
+    return Settled(poses, done)
 
 
 def settled_one(
@@ -118,9 +116,9 @@ def settled_one(
     rounds: int,
     stiff: float = 0.0,
     anchor: SpringPose | None = None,
-) -> tuple[SpringPose, bool, int]:
-    """Return the pose of `settled` for one point, whether it has settled, and the steps."""
-    for done in range(1, rounds + 1):
+) -> tuple[SpringPose, bool]:
+    """Return the pose of `settled` for one point, and whether it has settled."""
+    for _ in range(rounds):
         step = springs.step(pose, x, y, FLOATS, stiff, anchor)
         ends = step.off < SETTLED and step.error < SETTLED
         is_least = step.is_least
@@ -128,8 +126,8 @@ def settled_one(
             step = _one_put_on_limits(springs, step, pose, x, y, stiff, anchor)
         pose = springs.moved(pose, step, FLOATS, stiff)
         if ends:
-            return pose, is_least, done
-    return pose, False, rounds
+            return pose, is_least
+    return pose, False
 
 
 def _one_put_on_limits(
@@ -151,25 +149,24 @@ def _one_put_on_limits(
 
 def descended_one(
     springs: Springs, pose: SpringPose, x: float, y: float, failing: int = FAILURES
-) -> tuple[SpringPose, bool, int]:
-    """Return the pose of `descended` for one point, whether it has settled, and the steps."""
+) -> tuple[SpringPose, bool]:
+    """Return the pose of `descended` for one point, and whether it has settled."""
     start = SpringPose(pose.angles, pose.slides, 0.0, 0.0)
-    pose, going, steps = settled_one(springs, start, x, y, RESTORING, STIFF, pose)
+    pose, going = settled_one(springs, start, x, y, RESTORING, STIFF, pose)
     pose = SpringPose(pose.angles, pose.slides, 0.0, 0.0)
     stiff, failures = STIFFNESS, 0
     for _ in range(DOWN * failing if going else 0):
-        settled, better, more = settled_one(springs, pose, x, y, ROUNDS, stiff, pose)
-        steps += more
+        settled, better = settled_one(springs, pose, x, y, ROUNDS, stiff, pose)
         if better:
             pose = settled
             if stiff == 0.0:
-                return pose, True, steps
+                return pose, True
             stiff = 0.0 if stiff <= LEAST else FALLS * stiff
         else:
             stiff, failures = RISES * stiff + RISE, failures + 1
             if failures == failing:
                 break
-    return pose, False, steps
+    return pose, False
 
 
 def tips(springs: Springs, poses: SpringPoses) -> Floats:

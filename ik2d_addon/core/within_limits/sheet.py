@@ -152,7 +152,7 @@ class Sheet:
             both = zip(pose.angles[1:], start.angles[1:], strict=True)
             turn = max((abs(a - b) for a, b in both), default=0.0)
             if GUESSED * guess < least and (bend == inf or turn > strayed):
-                other, done, _ = descended_one(springs, start, x, y, FAILURES)
+                other, done = descended_one(springs, start, x, y, FAILURES)
                 less = springs.bend(other)
                 if done and less < bend:
                     pose, bend = other, less
@@ -169,7 +169,7 @@ class Sheet:
         if image is None:
             return None
         start = SpringPose([-angle for angle in image.angles], image.slides, image.force_x, -image.force_y)
-        pose, done, _ = descended_one(self.springs, start, x, y, FAILURES)
+        pose, done = descended_one(self.springs, start, x, y, FAILURES)
         if done and sum(pose.angles[1:]) * asked >= 0.0:
             return pose
         limits = zip(self.springs.low, start.angles, self.springs.high, strict=True)
@@ -182,7 +182,7 @@ class Sheet:
 
     def settled(self, pose: SpringPose, x: float, y: float) -> tuple[SpringPose, bool]:
         """Return the pose that Newton's method leads to from one near a target, and whether it is there."""
-        settled, done, _ = settled_one(self.springs, pose, x, y, ROUNDS)
+        settled, done = settled_one(self.springs, pose, x, y, ROUNDS)
         return settled, done
 
     def _tried(self, x: float, y: float) -> list[tuple[float, SpringPose, SpringPose, float]]:

@@ -13,11 +13,10 @@ from ...rig.scene.lengths.slide_locations import base_of
 from ...ui.settings.joint_list import sync_joints
 
 
-def take_limits(armature: Object, chain: PropertyGroup) -> tuple[int, list[str]]:
+def take_limits(armature: Object, chain: PropertyGroup) -> int:
     """Take the chain's limits from Blender's own limits on the bones; other joints become free.
 
-    Returns the number of limited joints, and the bones whose limits are not about turns in the plane.
-    Raises IK2DError for a chain without bones or without a plane.
+    Returns the number of limited joints. Raises IK2DError for a chain without bones or without a plane.
     """
     bones = chain_bones(armature, chain.tip, chain.bone_count, chain.name)
     plane = bend_plane(chain, bones, rest_joints(bones))
@@ -29,7 +28,7 @@ def take_limits(armature: Object, chain: PropertyGroup) -> tuple[int, list[str]]
             joint.limit_min, joint.limit_max = ranges[joint.name]
     open_ended = take_slides(chain, bones)
     chain.left_out = left_out_in_words(slanted, limits_elsewhere(bones), open_ended)
-    return len(ranges), slanted
+    return len(ranges)
 
 
 def take_slides(chain: PropertyGroup, bones: list[PoseBone]) -> list[str]:

@@ -265,7 +265,7 @@ class IK2D_OT_limits_from_bones(ChainOperator, Operator):
 
     def work(self, context):
         armature, chain = active_armature(context), shown_chain(context)
-        limited, _slanted = take_limits(armature, chain)
+        limited = take_limits(armature, chain)
         for sentence in chain.left_out.splitlines():
             self.report({'WARNING'}, sentence)
         sliding = sum(joint.use_slide for joint in chain.joints)

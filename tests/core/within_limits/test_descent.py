@@ -35,7 +35,7 @@ def test_going_down_leaves_the_tip_and_bends_no_more(free):
     poses, points = random_poses(springs, 30)
     for k, (x, y) in enumerate(points.T.tolist()):
         start = one_of(poses, k)
-        pose, done, _ = descended_one(springs, start, x, y)
+        pose, done = descended_one(springs, start, x, y)
         assert all(
             low <= angle <= high
             for low, angle, high in zip(springs.low, pose.angles, springs.high, strict=True)
@@ -54,7 +54,7 @@ def test_plain_numbers_settle_to_the_same_as_arrays():
     poses, points = random_poses(springs, 12)
     near = settled(springs, poses, points, 16)
     for k in range(12):
-        pose, done, _ = settled_one(springs, one_of(poses, k), *points[:, k].tolist(), 16)
+        pose, done = settled_one(springs, one_of(poses, k), *points[:, k].tolist(), 16)
         assert done == near.done[k]
         assert not done or np.abs(np.array(pose.angles) - near.poses.angles[:, k]).max() < 1e-9
 
