@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A chain's rest pose laid into its plane: the moves of its bones, and a copy of the armature with these."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import bpy
@@ -56,39 +56,14 @@ class Instead:
         return self._real.__class__
 
 
-class _Bones:
-    """Pose bones, some of them copies, as Blender's own collection gives them."""
-
-    def __init__(self, real: bpy.types.bpy_prop_collection, copies: Mapping[str, Any]) -> None:
-        self._bones = {name: copies.get(name, bone) for name, bone in real.items()}
+class _Bones(dict[str, Any]):
+    """Pose bones by name, some of them copies, read as Blender's own collection."""
 
     def __getitem__(self, key: str | int) -> Any:
-        return self._bones[key] if isinstance(key, str) else list(self._bones.values())[key]
+        return super().__getitem__(key) if isinstance(key, str) else list(self.values())[key]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._bones.values())
-
-    def __len__(self) -> int:
-        return len(self._bones)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._bones
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """Return the bone of a name."""
-        return self._bones.get(name, default)
-
-    def keys(self) -> list[str]:
-        """Return the names."""
-        return list(self._bones)
-
-    def values(self) -> list[Any]:
-        """Return the bones."""
-        return list(self._bones.values())
-
-    def items(self) -> list[tuple[str, Any]]:
-        """Return the names and the bones."""
-        return list(self._bones.items())
+        return iter(self.values())
 
 
 def laid_flat(rig: RigChain) -> Any:
@@ -116,5 +91,6 @@ def laid_flat(rig: RigChain) -> Any:
         waiting += [(child, move) for child in bone.children]
     for copy in copies.values():
         copy.__dict__["children"] = [copies[child.name] for child in copy._real.children]
-    pose = Instead(rig.armature.pose, bones=_Bones(rig.armature.pose.bones, copies))
+    bones = _Bones({name: copies.get(name, bone) for name, bone in rig.armature.pose.bones.items()})
+    pose = Instead(rig.armature.pose, bones=bones)
     return Instead(rig.armature, pose=pose)
