@@ -40,7 +40,7 @@ from .plain.solve import Plain, read_plain_solver
 from .plain.space import Space
 from .plain.tips import PlainTips
 from .status import LiveOutcome
-from .writing import Shown, Turn, changes_lengths, writers_of
+from .writing import Turn, changes_lengths, writers_of
 
 # A target is in the plane of a straight chain if it is off it by less than this part of its distance from the
 # chain's line: 32 bits hold no more.
@@ -128,15 +128,11 @@ class RigState:
                 return False
         if self._turns_shortest and frame.influence != 1.0:
             return False
-        if not self.holds_hands(frame.bones):
+        if self.plain_hands is not None and not self.plain_hands.hold(frame.bones):
             return False
         if self._faces is None:
             return True
         return self.plain is not None and frame.carried is None and self.settle(frame.world, frame.base)
-
-    def holds_hands(self, bones: Shown) -> bool:
-        """Return whether plain hands among pose bones still have the settings that were read."""
-        return self.plain_hands is None or self.plain_hands.hold(bones)
 
     def faces(self, target: Sequence[float]) -> bool:
         """Return whether the plane is still the same for a target in the world."""

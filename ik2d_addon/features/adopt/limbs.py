@@ -132,7 +132,8 @@ def _apart(limbs: Sequence[Limb]) -> list[Limb]:
     """
     apart: dict[int, Limb] = {}
     holders: dict[str, int] = {}
-    for number in sorted(range(len(limbs)), key=lambda number: -_depth(limbs[number])):
+    depths = [len(limb.armature.pose.bones[limb.bones[-1]].parent_recursive) for limb in limbs]
+    for number in sorted(range(len(limbs)), key=lambda number: -depths[number]):
         limb = limbs[number]
         free = list(takewhile(partial(_is_free, holders), reversed(limb.bones)))
         if free:
@@ -147,11 +148,6 @@ def _apart(limbs: Sequence[Limb]) -> list[Limb]:
 
 def _is_free(holders: dict[str, int], name: str) -> bool:
     return name not in holders
-
-
-def _depth(limb: Limb) -> int:
-    """Return how many bones are above a limb's last one."""
-    return len(limb.armature.pose.bones[limb.bones[-1]].parent_recursive)
 
 
 def limbs_meant(limbs: Sequence[Limb], names: Iterable[str]) -> list[Limb]:

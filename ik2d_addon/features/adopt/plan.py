@@ -137,7 +137,8 @@ def read_plan(limb: Limb, watched: Watched, others: Sequence[AdoptPlan] = ()) ->
     armature, main = limb.armature, limb.main
     bones = [armature.pose.bones[name] for name in limb.bones]
     locks = {bone.name: ik_locks(bone) for bone in bones}
-    course, stretches = read_course(limb, watched), _stretches(main, bones)
+    course = read_course(limb, watched)
+    stretches = main.use_stretch and any(bone.ik_stretch > 0.0 for bone in bones)
     with _locked(bones, locks):
         rest = rest_joints(bones)
         plane, taken = choose_plane(SimpleNamespace(name=limb.bones[-1]), 'AUTO', bones, rest)
@@ -266,10 +267,6 @@ def _locked(bones: Sequence[bpy.types.PoseBone], locks: dict[str, Locks]) -> Ite
 
 
 # --- Numbers -----------------------------------------------------------------
-
-
-def _stretches(main: bpy.types.KinematicConstraint, bones: Sequence[bpy.types.PoseBone]) -> bool:
-    return main.use_stretch and any(bone.ik_stretch > 0.0 for bone in bones)
 
 
 def _turning(

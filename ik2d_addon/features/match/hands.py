@@ -240,9 +240,9 @@ def hand_errors(
     assert rig.hands is not None and posed.hands is not None
     turns = own_turns(scene, rig, times)
     if rig.settings.native is not None:
-        turns = OwnTurns(
-            [np.tile(_rest_channels(rig, name), (len(times), 1)) for name in rig.hands.bones], {}
-        )
+        bones = [rig.armature.pose.bones[name] for name in rig.hands.bones]
+        at_rest = [REST[rotation_property(bone.rotation_mode)] for bone in bones]
+        turns = OwnTurns([np.tile(np.array(rest, np.float64), (len(times), 1)) for rest in at_rest], {})
     turned = hands_of(solved, after.with_settings(influence=1.0), turns)
     return angles_between(turned.shown, orientations(posed.hands))
 
@@ -363,10 +363,6 @@ def _channels(scene: bpy.types.Scene, bone: bpy.types.PoseBone, frame: float) ->
         if curve is not None:
             values[index] = curve.evaluate(time)
     return values.astype(np.float64)
-
-
-def _rest_channels(rig: RigChain, name: str) -> Floats:
-    return np.array(REST[rotation_property(rig.armature.pose.bones[name].rotation_mode)], np.float64)
 
 
 def _held(rig: RigChain) -> str:

@@ -100,7 +100,7 @@ def _read(chain: PropertyGroup, stored: PropertyGroup) -> Note:
             "before cannot come back; nothing was cleared",
             chain=chain.name,
         )
-    if path not in _paths_of(chain, stored.owner):
+    if path not in _own_paths(chain, stored.owner):
         raise refusal(
             "Chain '{chain}': its note of the motion before names {channel} of '{owner}', which is "
             "not the chain's own; choose '{owner}' as its target again if it was, then clear. "
@@ -132,11 +132,6 @@ def _damaged(chain: PropertyGroup, what: str) -> str:
 
 def _full_path(chain: PropertyGroup, path: str) -> str:
     return chain.path_from_id() + path if path.startswith(".") else str(path)
-
-
-def _paths_of(chain: PropertyGroup, owner: Object) -> set[str]:
-    """Return the paths of an object that planting this chain may have changed."""
-    return set(_own_paths(chain, owner))
 
 
 def _own_paths(chain: PropertyGroup, owner: Object) -> Iterator[str]:

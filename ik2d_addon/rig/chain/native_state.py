@@ -100,15 +100,11 @@ def constraints_of(
         return
     names = bones_of(armature.data, settings.tip, settings.bone_count)
     others = {chain.native_stand for chain in armature.ik2d.chains if chain != settings}
-    drivers = _drivers_of(armature)
+    # By their paths: to find each by itself takes their number squared.
+    drivers = {curve.data_path: curve for curve in existing_drivers(armature) if curve.array_index == 0}
     for bone, constraint in constraints:
         if _is_of(settings, constraint, bone.name in names, others, drivers):
             yield bone, constraint
-
-
-def _drivers_of(armature: bpy.types.Object) -> dict[str, bpy.types.FCurve]:
-    """Return the drivers of an armature by their paths: to find each by itself takes their number squared."""
-    return {curve.data_path: curve for curve in existing_drivers(armature) if curve.array_index == 0}
 
 
 def _is_of(

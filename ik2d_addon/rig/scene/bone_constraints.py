@@ -146,7 +146,8 @@ def sentences(chain_name: str, controls: Sequence[OtherControl]) -> list[str]:
     by_kind: dict[tuple[str, bool], list[OtherControl]] = {}
     for control in controls:
         if control.kind in _REACHING:
-            names = {"kind": _short(control.label), "constraint": control.constraint, "bone": control.owner}
+            kind = "IK" if control.label == "Inverse Kinematics" else control.label
+            names = {"kind": kind, "constraint": control.constraint, "bone": control.owner}
             if control.below:
                 what = say("the {kind} constraint '{constraint}' of bone '{bone}' below it", **names)
             else:
@@ -184,10 +185,6 @@ def _sentence(chain_name: str, bones: Sequence[str], what: str, driven: bool, co
 
 def _label(constraint: bpy.types.Constraint) -> str:
     return str(constraint.bl_rna.properties['type'].enum_items[constraint.type].name)
-
-
-def _short(label: str) -> str:
-    return "IK" if label == "Inverse Kinematics" else label
 
 
 # --- Constraints that may act ------------------------------------------------
