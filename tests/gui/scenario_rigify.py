@@ -26,9 +26,14 @@ def places():
     return tip.tail.copy(), bones["MCH-thigh_ik_target.L"].head.copy(), tip.head.copy()
 
 
-def mutes():
-    """Return whether each constraint of the leg's IK is muted: Rigify drives which of two acts."""
-    return [each.mute for each in rig().pose.bones["MCH-shin_ik.L"].constraints]
+def constraints():
+    """Return the constraints of the leg's IK: Rigify drives which of two acts."""
+    return rig().pose.bones["MCH-shin_ik.L"].constraints
+
+
+def switches():
+    """Return whether each constraint of the leg's IK is muted, and its target's bone."""
+    return [(each.mute, each.target == rig() and each.subtarget) for each in constraints()]
 
 
 def generate():
@@ -74,7 +79,7 @@ def test():
     yield from ui.key('HOME')
     yield 1.5
     yield from ui.shot(f"{SHOTS}/rigify_1_offered.png")
-    rest, before = places(), mutes()
+    rest, before = places(), switches()
     yield from ui.click_button(area, sidebar, "ik2d.adopt")
     yield 1.5
     yield from ui.shot(f"{SHOTS}/rigify_2_dialog.png")
@@ -83,7 +88,7 @@ def test():
     yield from ui.wait_until(lambda: len(rig().ik2d.chains) == 1, "the chain", 20)
     chain = rig().ik2d.chains[0]
     assert (chain.name, chain.live) == ("thigh.L", True)
-    assert all(mutes())
+    assert all(constraint.mute or constraint.target is None for constraint in constraints())
     assert max((one - other).length for one, other in zip(places(), rest, strict=True)) < 2e-3
 
     yield from lift(90)
@@ -94,7 +99,7 @@ def test():
 
     yield from search(f"IK 2D {bpy.types.IK2D_OT_release.bl_label}")
     yield from ui.wait_until(lambda: not rig().ik2d.chains, "the release")
-    assert mutes() == before, (mutes(), before)
+    assert switches() == before, (switches(), before)
     tip, target, _ = places()
     assert (target - rest[1]).length > 0.1 and (tip - target).length < 2e-3
     yield from ui.shot(f"{SHOTS}/rigify_4_restored.png")
