@@ -9,6 +9,7 @@ from ik_rigs import LAST, add_ik
 from rigs import add_target, evaluated_tip, stored_settings
 
 from ik2d_addon.chains import add_foot
+from ik2d_addon.features.adopt import keep
 from ik2d_addon.features.adopt.adopt import adopt, release
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
@@ -202,6 +203,11 @@ def test_an_action_that_others_use_is_not_removed():
     assert "empty" in bpy.data.actions
 
 
+NOTED = [
+    (ik_rigs.from_the_tip, False, "mute\t0"),
+    (ik_rigs.from_the_tip, True, "mute\t1"),
+    (ik_rigs.driven_mute, False, ""),  # it loses its target, which 1.0.0 cannot give back
+]
 NOTES = [
     *("x", "mute", "mute\t", "mute\t2", "mute\t1\n", "curve\tmute", "mute\t0\ncurve\tx\t1"),
     *(
@@ -214,10 +220,28 @@ NOTES = [
 ]
 
 
+@pytest.mark.parametrize("make, was_muted, note", NOTED)
+def test_a_plain_mute_has_the_note_by_which_1_0_restores_it(make, was_muted, note):
+    armature = make()
+    constraint = armature.pose.bones["shin"].constraints[0]
+    constraint.mute = was_muted
+    chain = armature.ik2d.chains.add()
+    keep.take(chain, "shin", constraint)
+    assert chain.adopted.constraints[0].note == note
+
+
+def test_the_note_for_1_0_is_not_read_where_the_mute_is_known():
+    armature, name, before = adopted(ik_rigs.from_the_tip)
+    armature.ik2d.chains[0].adopted.constraints[0].note = "mute\t1"
+    assert release(armature, name) == [] and is_back(armature, before)
+
+
 @pytest.mark.parametrize("note", NOTES, ids=range(len(NOTES)))
 def test_a_damaged_note_is_a_sentence_and_the_ik_acts_again(note):
     armature, name, before = adopted()
-    armature.ik2d.chains[0].adopted.constraints[0].note = note
+    taken = armature.ik2d.chains[0].adopted.constraints[0]
+    taken.property_unset("was_muted")
+    taken.note = note
     (sentence,) = release(armature, name)
     assert sentence == "The note on 'IK' of bone 'shin' is damaged: it acts now; look at its mute"
     assert is_back(armature, before) and not len(armature.ik2d.chains)

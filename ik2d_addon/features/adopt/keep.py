@@ -37,6 +37,7 @@ def take(chain: PropertyGroup, bone: str, constraint: Constraint) -> None:
     taken.target_bone = constraint.subtarget
     taken.was_muted, taken.lost_target = silence(armature, constraint)
     taken.loses_target = taken.lost_target is not None
+    taken.note = "" if taken.loses_target else f"mute\t{taken.was_muted:d}"  # by which 1.0.0 restores it
     remember(taken.place, armature.data, bone)
     if _has_target_bone(taken):
         remember(taken.target_bone_place, taken.lost_target.data, taken.target_bone)
@@ -146,7 +147,7 @@ def _restore(armature: Object, constraint: Constraint, taken: PropertyGroup) -> 
     if _has_target_bone(taken):
         subtarget = found_bone(target.data, subtarget, taken.target_bone_place) or subtarget
     unsilence(constraint, taken.was_muted, target, subtarget)
-    if taken.note:
+    if taken.note and not taken.is_property_set("was_muted"):  # of 1.0.0
         actions = [each.action for each in taken.actions]
         return unsilence_as_noted(armature, constraint, which, taken.note, actions)
     if taken.loses_target and target is None:

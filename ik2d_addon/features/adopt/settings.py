@@ -46,7 +46,7 @@ class IK2D_PG_taken(PropertyGroup):
     target_bone_place: PointerProperty(
         name="Place", description="Where that bone stood", type=IK2D_PG_place, **NOTE
     )
-    # of 1.0.0: what it muted, and the actions of the F-Curves in the note
+    # of 1.0.0: what it muted, and the actions of the F-Curves in the note. A plain mute still has its note
     note: StringProperty(description="What was muted, and how it was before", **NOTE)
     actions: CollectionProperty(type=IK2D_PG_muted_in, override=GROWING, options=HIDDEN)
 
