@@ -2,7 +2,7 @@
 """What all commands that write one file share: it is opened and locked, saved in one step, then told."""
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -114,17 +114,19 @@ def armatures_of(options: argparse.Namespace) -> list[bpy.types.Object]:
         chosen = [o for o in armatures if any(name in _chain_names(o) for name in options.chains)]
     else:
         chosen = [o for o in armatures if any(chain.enabled for chain in o.ik2d.chains)]
-    if not chosen:
-        wanted = (
-            f"a chain named {' or '.join(map(repr, options.chains))}"
-            if options.chains
-            else "an enabled chain"
+    if not chosen and not options.chains:
+        raise IK2DError(
+            "no armature of the scene has an enabled chain; add chains in the IK 2D tab of the sidebar"
         )
-        raise IK2DError(f"no armature of the scene has {wanted}; add chains in the IK 2D tab of the sidebar")
     for name in options.chains or ():
         if not any(name in _chain_names(o) for o in chosen):
-            raise IK2DError(f"no armature of the scene has a chain '{name}'")
+            raise IK2DError(f"no armature of the scene has a chain '{name}'; {_known_chains(armatures)}")
     return chosen
+
+
+def _known_chains(armatures: Sequence[bpy.types.Object]) -> str:
+    known = dict.fromkeys(f"'{name}'" for armature in armatures for name in _chain_names(armature))
+    return f"the chains are: {', '.join(known) or 'none'}"
 
 
 def names_wanted(armature: bpy.types.Object, options: argparse.Namespace) -> list[str] | None:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 
 from ...bake import BakeReport
 from ...bake.lengths import length_text
+from ..exit_codes import DONE, NOT_HELD
 
 _OUTCOME = "ik2d: outcome: "
 
@@ -57,9 +58,11 @@ def parted(told: str) -> tuple[str, str, FileOutcome | None]:
 def summary(ended: Sequence[tuple[str, int, FileOutcome | None]]) -> str:
     """Return the last line of several files, of each its name, exit code and outcome.
 
-    "36 files: 14 reached, 22 have chains that miss, worst 2.35 m in hand.blend".
+    "36 files: 14 reached, 21 have chains that miss, worst 2.35 m in hand.blend; 1 with exit code 2". One
+    whose process failed after its bake counts by the exit code alone.
     """
-    told = [(name, outcome) for name, _, outcome in ended if outcome is not None]
+    done = [each for each in ended if each[1] in (DONE, NOT_HELD)]
+    told = [(name, outcome) for name, _, outcome in done if outcome is not None]
     missing = [(name, outcome) for name, outcome in told if outcome.misses]
     reached = sum(outcome.reached for _, outcome in told)
     words = [f"{reached} reached"] if reached else []
@@ -68,10 +71,12 @@ def summary(ended: Sequence[tuple[str, int, FileOutcome | None]]) -> str:
         words.append(f"{_having(len(missing))} that miss, worst {worst.in_words} in {name}")
     if doubtful := len(told) - reached - len(missing):
         words.append(f"{_having(doubtful)} left out or in doubt")
-    counts = Counter(code for _, code, _ in ended)
+    not_held = sum(code == NOT_HELD for _, code, outcome in done if outcome is not None)
+    of_them = [f"{not_held} of them with exit code {NOT_HELD}"] if not_held else []
+    counts = Counter(code for _, code, outcome in ended if outcome is None or code not in (DONE, NOT_HELD))
     codes = [f"{counts[code]} with exit code {code}" for code in sorted(counts) if code or not told]
-    parts = (", ".join(each) for each in (words, codes) if each)
-    return f"{len(ended)} files: {'; '.join(parts)}"
+    parts = (", ".join(each) for each in (words, of_them, codes) if each)
+    return f"{len(ended)} file{'s' * (len(ended) != 1)}: {'; '.join(parts)}"
 
 
 def _having(files: int) -> str:

@@ -35,15 +35,17 @@ def far_file(folder, name, place=(0, 0, 4.0), units='METRIC'):
         ),
         (
             [(0, REACHED), (1, FAR)],
-            "1 reached, 1 has chains that miss, worst 2.35 m in b; 1 with exit code 1",
+            "1 reached, 1 has chains that miss, worst 2.35 m in b; 1 of them with exit code 1",
         ),
+        ([(3, REACHED)], "1 with exit code 3"),  # its process died after the bake
+        ([(1, REACHED), (1, None)], "1 reached; 1 of them with exit code 1; 1 with exit code 1"),
         ([(2, None), (0, REACHED), (3, None)], "1 reached; 1 with exit code 2, 1 with exit code 3"),
         ([(2, None), (0, None), (0, None)], "2 with exit code 0, 1 with exit code 2"),
     ],
 )
 def test_the_last_line_counts_those_that_miss_and_names_the_worst(outcomes, words):
     ended = [(name, code, outcome) for name, (code, outcome) in zip("abc", outcomes, strict=False)]
-    assert summary(ended) == f"{len(outcomes)} files: {words}"
+    assert summary(ended) == f"{len(outcomes)} file{'s' * (len(outcomes) > 1)}: {words}"
 
 
 def test_an_outcome_is_what_the_report_says():
@@ -89,7 +91,7 @@ def test_many_files_of_which_some_miss_say_so_at_the_end(tmp_path, capsys, stric
     told = capsys.readouterr()
     *_, last = told.out.splitlines()
     assert "outcome" not in told.out
-    codes = "; 2 with exit code 1" * strict
+    codes = "; 2 of them with exit code 1" * strict
     assert last == f"ik2d: 3 files: 1 reached, 2 have chains that miss, worst 1.09 m in {files[2]}{codes}"
     assert (f"ik2d: {files[1]}: --strict does not hold: Rig: Baked 2 frames" in told.out) == strict
 

@@ -51,7 +51,7 @@ def test_contacts_alone_move_nothing(scene, capsys):
         (["--frames", "1:72:2"], "every frame"),
         (["--clear"], "no feet are planted"),
         (["--ground-velocity", "-1,2"], "is not X,Y,Z"),
-        (["--chain", "tail"], "a chain named 'tail'"),
+        (["--chain", "tail"], "a chain 'tail'; the chains are: "),
     ],
 )
 def test_bad_input_saves_nothing(scene, capsys, words, said):
