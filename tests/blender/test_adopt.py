@@ -12,6 +12,7 @@ from whole_rig import whole_rig
 
 from ik2d_addon.bake import bake
 from ik2d_addon.core.inputs import wrapped
+from ik2d_addon.features.adopt.adopt import plan_adoption
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
 ON_TARGET = 1e-5  # of the reach
@@ -251,6 +252,27 @@ def test_an_influence_in_strips_of_the_nla_is_not_carried_over():
     bpy.ops.ik2d.adopt(all=True)
     adopted = armature.ik2d.chains[0].adopted
     assert "NLA strips" in adopted.lost and "influence" not in adopted.carried
+
+
+def mute_in_strips() -> bpy.types.Object:
+    """Have the IK's mute keyed in an NLA strip."""
+    armature = ik_rigs.keyed_mute()
+    animation = armature.animation_data
+    animation.nla_tracks.new().strips.new("all", 1, animation.action)
+    animation.action = None
+    return armature
+
+
+@pytest.mark.parametrize("make", [ik_rigs.keyed_mute, ik_rigs.driven_mute, mute_in_strips])
+def test_a_switch_to_fk_by_the_mute_is_said_to_be_lost(make, capfd):
+    armature = built(make)
+    line = "the mute of 'IK', which is animated: the chain acts on all frames; key IK Blend"
+    planned = plan_adoption(armature, bpy.context.scene, None).plans[0]
+    assert line in planned.lost  # as in the dialog
+    bpy.ops.ik2d.adopt(all=True)
+    adopted = armature.ik2d.chains[0].adopted
+    assert adopted.lost == line and f"Not carried over: {line}" in capfd.readouterr().out
+    assert "from the pose before; the joint furthest off: " in adopted.apart
 
 
 def test_bones_that_ik_may_not_turn_are_held():

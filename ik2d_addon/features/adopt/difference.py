@@ -153,7 +153,7 @@ def _apart_in_words(apart: Apart, seen: Watched, scene: Scene) -> str:
     every = say(" (every {step}th compared)", step=step) if step > 1 else ""
     return say(
         "over {frames}{every} its pose is up to {angle:.2f}° (bone '{bone}'{where}) and its "
-        "tip {tip}{at} from the IK's, no joint more than {joint} ({part:.2%} of the limb)",
+        "tip {tip}{at} from the pose before; the joint furthest off: {joint} ({part:.2%} of the limb)",
         frames=number_of(count, "frame"),
         every=every,
         angle=np.degrees(apart.angle),

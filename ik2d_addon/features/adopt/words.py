@@ -18,7 +18,7 @@ from ...rig.animation.value_keys import curve_of, driven_paths
 from ...rig.chain.bone_limits import has_limits, limits_elsewhere
 from ...rig.chain.chain import reading
 from ...rig.chain.joints import normal_in_bone, turning_axis
-from ...rig.scene.bone_constraints import is_active
+from ...rig.scene.bone_constraints import SWITCHES, is_active
 from .animation import animation_of
 from .compare import Past
 from .limbs import ik_locks
@@ -209,6 +209,12 @@ def _lost_settings(
         yield say("stretch of the other bones, which inherit scale: they would shear")
     if "strips" in animation_of(plan.limb, "influence"):
         yield say("its influence as NLA strips have it")
+    # Of several, as of Rigify's limbs, another acts where one is muted.
+    if len(plan.limb.ik_constraints) == 1 and any(animation_of(plan.limb, name) for name in SWITCHES):
+        yield say(
+            "the mute of '{constraint}', which is animated: the chain acts on all frames; key IK Blend",
+            constraint=main.name,
+        )
     # The angle of a pole is fitted to turns that stay.
     turned = [bone.name for bone in bones if _is_keyed(bone) or plan.pole is None and _is_turned(bone)]
     if turned:
