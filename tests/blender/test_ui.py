@@ -90,10 +90,11 @@ class Entries:
     """A layout that collects what a menu draws: operators and, with their own entries, other menus."""
 
     def __init__(self):
-        self.names, self.menus = [], {}
+        self.names, self.texts, self.menus = [], [], {}
 
-    def operator(self, name, **_looks):
+    def operator(self, name, text="", **_looks):
         self.names.append(name)
+        self.texts.append(text)
         return SimpleNamespace()
 
     def menu(self, name):
@@ -107,7 +108,7 @@ class Entries:
         """Return the entries of a menu of ours."""
         entries = cls()
         menu = next(cls for cls in MENUS if cls.__name__ == name)
-        menu.draw(SimpleNamespace(layout=entries, bl_label=menu.bl_label), bpy.context)
+        menu.draw(SimpleNamespace(layout=entries, bl_idname=name), bpy.context)
         return entries
 
 
@@ -121,8 +122,25 @@ def test_every_operator_is_in_a_menu_under_pose_where_f3_finds_it():
 def test_the_menu_under_pose_is_taken_in_at_a_glance():
     main = Entries.of("IK2D_MT_menu")
     assert len(main.names) + len(main.menus) <= MOST_ENTRIES
-    assert main.names[:2] == ["ik2d.solve", "ik2d.bake"] and len(main.menus) == 4
+    assert len(main.menus) == 4
     assert not any(menu.menus for menu in main.menus.values())
+
+
+def test_the_entries_are_in_the_order_of_work():
+    main = Entries.of("IK2D_MT_menu")
+    order = "chain_add drag key_target flip solve bake clear_bake".split()
+    assert main.names == [f"ik2d.{name}" for name in order]
+    assert main.menus["IK2D_MT_pose"].names[0] == "ik2d.flip"
+    feet = ["ik2d.find_contacts", "ik2d.plant_feet", "ik2d.plant_clear"]
+    assert main.menus["IK2D_MT_bake"].names[-3:] == feet
+
+
+def test_the_menu_names_the_key_that_drags_as_the_user_has_set_it(monkeypatch):
+    item = SimpleNamespace(idname="ik2d.drag", active=True, to_string=lambda: "Ctrl J")
+    monkeypatch.setattr(drag, "shown_items", lambda: [(None, item)])
+    assert "Drag Tip (Ctrl J)" in Entries.of("IK2D_MT_menu").texts
+    item.active = False
+    assert "Drag Tip" in Entries.of("IK2D_MT_menu").texts
 
 
 def test_a_menu_has_no_entries_of_a_feature_that_was_removed(monkeypatch):

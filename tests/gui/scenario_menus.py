@@ -48,6 +48,14 @@ def test():
     yield from ui.key('ESC')
     yield from ui.key('ESC')
 
+    # The menu under Pose.
+    view, region = ui.region()
+    with bpy.context.temp_override(window=ui.window(), area=view, region=region):
+        bpy.ops.wm.call_menu(name="IK2D_MT_menu")
+    yield 0.5
+    yield from ui.shot(f"{SHOTS}/menus_3_pose.png")
+    yield from ui.key('ESC')
+
     # The menu beside the list, which is there with two chains.
     second = chains().add()
     second.tip, second.bone_count, second.target = "upper", 1, bpy.data.objects["Target"]
@@ -58,7 +66,7 @@ def test():
     with bpy.context.temp_override(window=ui.window(), area=area, region=sidebar):
         bpy.ops.wm.call_menu(name="IK2D_MT_chain")
     yield 0.5
-    yield from ui.shot(f"{SHOTS}/menus_3_list.png")
+    yield from ui.shot(f"{SHOTS}/menus_4_list.png")
     yield from ui.key('DOWN_ARROW')  # from Mirror Chain
     yield from ui.key('RET')  # Copy Settings to Enabled
     yield from ui.wait_until(lambda: abs(chains()[1].softness - 0.2) < 1e-6, "the copy")

@@ -245,7 +245,7 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
         return [getattr(settings, name) for name in names] if settings.use_custom_range else [None, None]
 
 
-_BOTH = [entry("ik2d.solve", 'POSE_HLT'), entry("ik2d.bake", 'KEY_HLT')]
-MENU = {"main": [*_BOTH, entry("ik2d.clear_bake", 'X')], "bone": _BOTH}
+_BOTH = [entry("ik2d.solve", 'POSE_HLT', order=5), entry("ik2d.bake", 'KEY_HLT', order=6)]
+MENU = {"main": [*_BOTH, entry("ik2d.clear_bake", 'X', order=7)], "bone": _BOTH}
 classes = (IK2D_OT_solve, IK2D_OT_bake, IK2D_OT_clear_bake)
 register, unregister = registration(classes)

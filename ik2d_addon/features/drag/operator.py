@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 import bpy
 import numpy as np
@@ -14,8 +15,9 @@ from mathutils import Vector
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.words import number_of, say
+from ...ui.keymaps import shown_items
 from ...ui.operator import ChainOperator, chain_name, tick
-from ...ui.parts import entry
+from ...ui.parts import MenuEntry
 from ...ui.registration import registration
 from .drag import Drag, chain_to_hold, take_hold, visible_tips, why_not_drag
 from .pointing import Pointer, distance_to, with_axis
@@ -318,6 +320,14 @@ def _chain_at(context: Context, view: RegionView, mouse: Sequence[float]) -> str
     return name
 
 
-MENU = {"main": [entry("ik2d.drag", 'VIEW_PAN')]}
+def _draw_entry(layout: Any) -> None:
+    """Draw the menu's entry with the shortcut, which Blender leaves out as it sets an option."""
+    label = say(IK2D_OT_drag.bl_label)
+    keys = [item.to_string() for _, item in shown_items() if item.idname == "ik2d.drag" and item.active]
+    text = f"{label} ({keys[0]})" if keys else label
+    layout.operator("ik2d.drag", icon='VIEW_PAN', text=text, translate=False)
+
+
+MENU = {"main": [MenuEntry(_draw_entry, 2)]}
 classes = (IK2D_OT_drag,)
 register, unregister = registration(classes)

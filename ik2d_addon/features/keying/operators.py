@@ -42,6 +42,6 @@ def draw_key_target(layout: UILayout, chain: PropertyGroup) -> None:
     layout.operator("ik2d.key_target", icon='KEYFRAME_HLT').chain = chain.name
 
 
-MENU = {name: [entry("ik2d.key_target", 'KEYFRAME_HLT')] for name in ("main", "bone")}
+MENU = {name: [entry("ik2d.key_target", 'KEYFRAME_HLT', order=3)] for name in ("main", "bone")}
 classes = (IK2D_OT_key_target,)
 register, unregister = registration(classes)

@@ -10,7 +10,7 @@ from ...rig.chain.foot.contacts import names_of
 from ...ui.context import active_armature, why_no_chain, why_not_solve
 from ...ui.kept import kept
 from ...ui.operator import AskingOperator, ChainOperator, chain_name, frame_number
-from ...ui.parts import entry
+from ...ui.parts import LAST, entry
 from ...ui.registration import registration
 from ...ui.sliced import SlicedOperator
 from ..baking.results import store_bake
@@ -135,9 +135,9 @@ def draw_plant(layout: UILayout, context: Context, chain: PropertyGroup) -> None
 HEADINGS = {"contacts": "foot.contact* find_contacts plant_*"}
 MENU = {
     "bake": [
-        entry("ik2d.find_contacts", 'VIEWZOOM'),
-        entry("ik2d.plant_feet", 'CON_FLOOR'),
-        entry("ik2d.plant_clear", 'X', noted("Clear Planted Feet")),
+        entry("ik2d.find_contacts", 'VIEWZOOM', order=LAST),
+        entry("ik2d.plant_feet", 'CON_FLOOR', order=LAST),
+        entry("ik2d.plant_clear", 'X', noted("Clear Planted Feet"), order=LAST),
     ]
 }
 classes = (IK2D_OT_plant_feet, IK2D_OT_find_contacts, IK2D_OT_plant_clear)

@@ -49,7 +49,7 @@ class _Submenu:
     """A menu of the entries that parts name for it."""
 
     def draw(self, _context):
-        draw_entries(self.layout, self.bl_label.lower(), lines=True)
+        draw_entries(self.layout, self.bl_idname.removeprefix("IK2D_MT_"), lines=True)
 
 
 class IK2D_MT_chain(_Submenu, Menu):
@@ -67,7 +67,7 @@ class IK2D_MT_pose(_Submenu, Menu):
 class IK2D_MT_bake(_Submenu, Menu):
     """Look at a bake and at the motion before it, and plant feet"""
 
-    bl_label = "Bake"
+    bl_label = "Baked Motion"
 
 
 class IK2D_MT_rig(_Submenu, Menu):

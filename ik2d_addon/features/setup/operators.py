@@ -278,10 +278,11 @@ class IK2D_OT_limits_from_bones(ChainOperator, Operator):
 
 
 HEADINGS = {"chains": "chain_remove chain_move", "bend": "flip"}
+_FLIP = entry("ik2d.flip", 'MOD_MIRROR', order=4)
 MENU = {
-    "main": [entry("ik2d.flip", 'MOD_MIRROR'), entry("ik2d.chain_add", 'ADD')],
-    "bone": [entry("ik2d.flip", 'MOD_MIRROR')],
-    "pose": [entry("ik2d.flip", 'MOD_MIRROR', noted("Flip Over 10 Frames"), frames=10)],
+    "main": [entry("ik2d.chain_add", 'ADD', order=1), _FLIP],
+    "bone": [_FLIP],
+    "pose": [_FLIP, entry("ik2d.flip", text=noted("Flip Over 10 Frames"), order=4, frames=10)],
     "chain": [
         entry("ik2d.chain_remove", 'REMOVE'),
         entry("ik2d.chain_move", 'TRIA_UP', noted("Move Chain Up"), direction='UP'),
