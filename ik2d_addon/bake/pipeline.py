@@ -187,7 +187,9 @@ def _bake_rigs(
     rigs = [rig for its, _ in asked.values() for rig in its]
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
     solved, full_scene, stepped = yield from solve_frames(rigs, scene, plan, options, by_hand, sampler)
-    its_chains = {ob: [chain for chain in solved if chain.solved.rig.armature == ob] for ob in asked}
+    its_chains: dict[bpy.types.Object, list[KeyedChain]] = {armature: [] for armature in asked}
+    for chain in solved:
+        its_chains[chain.solved.rig.armature].append(chain)
     rotations = {armature: rotations_of(chains, by_hand) for armature, chains in its_chains.items()}
     times, warnings = pace_of(scene) * plan.frame_array, {}
     for armature, chains in its_chains.items():

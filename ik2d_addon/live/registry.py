@@ -81,7 +81,7 @@ class Rigs:
 
     def mark_bones(self, settings: bpy.types.PropertyGroup) -> None:
         """Check a chain of other bones; what hangs on the tips of others may be one of these."""
-        if any(has_own_rotation(chain) for *_, chain in live_settings()):
+        if self._fingerprints and any(has_own_rotation(chain) for *_, chain in live_settings()):
             self.mark()
         self.mark_edited(settings)
 
