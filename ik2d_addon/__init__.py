@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from importlib import import_module
 from itertools import pairwise
+from types import ModuleType
 
 from .cli.parent import end_with_parent
 from .cli.signals import heed_from_now
-from .ui.parts import PARTS
 
 # In the order of registration; each has register() and unregister(). First what the file stores.
 SETTINGS = (
@@ -71,13 +71,14 @@ def register(modules: Sequence[str] | None = None) -> None:
     if _is_asked_for(sys.argv):
         end_with_parent()
         heed_from_now()  # while the parts and the file are loaded too
+    parts = _parts()
     with ExitStack() as undo:
         for name in _MODULES if modules is None else modules:
             part = import_module(name, __package__)
             part.register()
             undo.callback(part.unregister)
-            PARTS.append(part)
-            undo.callback(PARTS.remove, part)
+            parts.append(part)
+            undo.callback(parts.remove, part)
         undo.pop_all()
 
 
@@ -88,5 +89,13 @@ def _is_asked_for(words: Sequence[str]) -> bool:
 
 def unregister() -> None:
     """Unregister every part that is registered, in reverse order."""
-    while PARTS:
-        PARTS.pop().unregister()
+    parts = _parts()
+    while parts:
+        parts.pop().unregister()
+
+
+def _parts() -> list[ModuleType]:
+    """Return the parts that are registered. Imported here: help needs no numpy."""
+    from .ui.parts import PARTS
+
+    return PARTS
