@@ -302,9 +302,9 @@ def is_active(armature: bpy.types.Object, constraint: bpy.types.Constraint, time
 def is_idle(owner: bpy.types.Object, constraint: bpy.types.Constraint) -> bool:
     """Return whether a constraint of an object or its bone acts at no time: muted for good, or no influence.
 
-    Strips aside.
+    Or without a target that it needs, which nothing animates. Strips aside.
     """
-    if constraint.mute and not is_animated(owner, constraint, SWITCHES):
+    if not _has_targets(constraint) or constraint.mute and not is_animated(owner, constraint, SWITCHES):
         return True
     path = constraint.path_from_id("influence")
     if acting_driver(owner, path):
