@@ -221,8 +221,10 @@ def trial(cluster: Cluster, scenes: Path, baked: Path) -> Iterator[str]:
     wait("the loss of the worker", lambda: "down" in cluster.run("sinfo", "--noheader", "--format=%t"))
     cluster.start(WORKERS[1])
     print(f"{WORKERS[1]}: back", flush=True)
+    waiting = cluster.tasks(array)
     for task in (killed, requeued, *lost):  # Slurm lets a requeued task wait for two minutes
-        cluster.run("scontrol", "update", f"JobId={array}_{task}", "StartTime=now")
+        if waiting.get(task, ("", ""))[0] == "PENDING":  # and one may have been done since it was looked at
+            cluster.run("scontrol", "update", f"JobId={array}_{task}", "StartTime=now")
     wait("all jobs", lambda: all(map(cluster.is_over, (array, good, bad))), patient=True)
 
     ends = cluster.ends()
