@@ -59,7 +59,7 @@ def put_cos_and_sin(angles: Number, cosines: Number, sines: Number) -> None:
 
 
 def remainders(numbers: Number, period: float) -> Number:
-    """Return what an array's numbers have over the nearest multiples of a period: -period / 2..period / 2."""
+    """Return the remainders of numbers by the nearest multiples of a period: -period / 2..period / 2."""
     return numbers - period * np.rint(numbers / period)
 
 

@@ -35,7 +35,7 @@ def command(*arguments) -> list[str]:
 
 
 def python_in_blender(code: str) -> list[str]:
-    """Return what runs Python code in a Blender of its own, of this version, with factory settings."""
+    """Return the command that runs Python code in another Blender of this version, with factory settings."""
     code = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n{code}"
     if "blender" in bpy.app.binary_path:
         safe = ("--background", "--factory-startup", "--disable-autoexec", "--python-exit-code", "3")
