@@ -18,6 +18,7 @@ from .cli.signals import heed_from_now
 SETTINGS = (
     ".ui.settings.rig",
     ".features.pole.settings",
+    ".features.post.settings",
     ".features.tip_angle.settings",
     ".features.foot.settings",
     ".features.plant.settings",

@@ -320,7 +320,7 @@ def _read(
             faults.append(str(error))
         else:
             rigs.append(rig)
-            owners.update(dict.fromkeys(rig.bones, rig.name))
+            owners.update(dict.fromkeys(rig.turned_bones, rig.name))
     return rigs, faults
 
 

@@ -30,6 +30,7 @@ from .joints import (
 )
 from .native_state import controls_of, is_native, sampled_controls, with_foot_controls
 from .planes import bend_of, choose_plane, read_swing, solver_side, swing_note
+from .post import Post, bending_bones, read_post
 from .slides import Slides, read_slides
 from .stretch import Stretching, carried_note, read_stretching
 
@@ -57,6 +58,7 @@ class SolverSettings:
     aims: bool = False  # one bone that points at its target, however far that is
     tip_angle: TipAngle | None = None  # None where the last bone is free
     native: bpy.types.Object | None = None  # the empty that carries a native chain's controls
+    post: Post | None = None  # None where no bone turns the plane about its own axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +162,29 @@ class RigChain:
         return (hands is not None and hands.follow) or (tip is not None and tip.follow)
 
     @property
+    def post(self) -> Post | None:
+        """The bone that turns the plane about its own axis; None for none."""
+        return self.settings.post
+
+    @property
+    def post_above(self) -> Post | None:
+        """The post, where it is a bone above the chain's own."""
+        post = self.settings.post
+        return None if post is None or post.bone in self.bones else post
+
+    @property
+    def turned_bones(self) -> tuple[str, ...]:
+        """All bones that the chain turns: its own, after a post above them."""
+        post = self.post_above
+        return self.bones if post is None else (post.bone, *self.bones)
+
+    @property
+    def bones_from_post(self) -> tuple[str, ...]:
+        """The chain's bones, and with a post above them all from there on, root to tip."""
+        post = self.post_above
+        return self.bones if post is None else (post.bone, *post.between, *self.bones)
+
+    @property
     def pose_bones(self) -> list[bpy.types.PoseBone]:
         """The chain's pose bones, root to tip."""
         return [self.armature.pose.bones[name] for name in self.bones]
@@ -178,6 +203,7 @@ def read_chain(
     sentence for the user where the chain is incomplete or impossible.
     """
     bones = chain_bones(armature, settings.tip, settings.bone_count, settings.name)
+    bones, own_bones = bending_bones(settings, bones), bones
     refuse_damaged(settings, [bone.name for bone in bones])
     refuse_broken_rest(settings.name, bones)
     _solver(settings, len(bones))
@@ -186,7 +212,8 @@ def read_chain(
     elif settings.plane == POLE:
         check_pole(armature, settings, [bone.name for bone in bones])
     joints = rest_joints(bones)
-    plane, taken = choose_plane(settings, settings.plane, bones, joints)
+    plane, taken = choose_plane(settings, settings.plane, own_bones, joints)
+    post = read_post(settings, bones, joints, plane)
     stretching = read_stretching(settings, bones)
     turning = read_joints(settings, bones, _normals(plane, bones))
     _refuse_on_arc(settings, bones, turning.limits, turning.weights, turning.fixed)
@@ -235,6 +262,7 @@ def read_chain(
             aims=len(bones) == 1 and not (settings.aim_distance or stretching or sliding or foot),
             tip_angle=tip_angle,
             native=stand,
+            post=post,
         ),
         joints=turning,
         remarks=Remarks(

@@ -86,7 +86,7 @@ def _movers_among(chains: Sequence[RigChain], movers: Movers) -> Callable[[RigCh
     """Return a function that finds those of the chains that move a chain's root or its target."""
     owners: dict[Node, list[RigChain]] = {}
     for chain in chains:
-        for bone in chain.bones:
+        for bone in chain.turned_bones:
             owners.setdefault((chain.armature, bone), []).append(chain)
 
     def places(chain: RigChain) -> Iterator[Node]:
@@ -126,14 +126,16 @@ def refuse_moved_target(chain: RigChain, movers: Movers | None = None) -> None:
     """Raise IK2DError for a chain that moves its own target or pole in any way. movers: known ones."""
     movers = movers or Movers()
     for role, node in chain.roles.items():
-        refuse_own_target(chain.name, chain.armature, chain.bones, walk([node], movers), role)
+        moved_by, post = walk([node], movers), chain.post_above
+        turned = chain.armature, chain.turned_bones
+        refuse_own_target(chain.name, *turned, moved_by, role, post.bone if post else "")
 
 
 def refuse_shared(chains: Sequence[RigChain], taken: Mapping[str, str] | None = None) -> None:
     """Raise IK2DError for chains that share a bone; taken: {bone: name} of chains before them."""
     owners: dict[str, str] = {}
     for chain in chains:
-        for bone in chain.bones:
+        for bone in chain.turned_bones:
             owner = owners.get(bone) or (taken or {}).get(bone)
             if owner is not None:
                 raise refusal(

@@ -22,6 +22,8 @@ from ...core.swing.swing import units
 from ...core.words import noted, refusal, say
 from ..animation.bone_channels import locked_channels
 from ..rest import rest_matrix
+from . import post
+from .checks.bones import rest_joints
 from .joints import HINGE, hinge_axis, is_held
 
 _AXES = {'X': (1.0, 0.0, 0.0), 'Y': (0.0, 1.0, 0.0), 'Z': (0.0, 0.0, 1.0)}
@@ -43,6 +45,7 @@ BEND, HINGES, FIRST_X, FIRST_Z = (
     noted("first bone's X"),
     noted("first bone's Z"),
 )
+ON_POST = noted("turns about its post")
 TARGET, CUSTOM = noted("through the target's path"), noted("its own normal")
 _ACROSS = {
     'X': noted("across the armature's X"),
@@ -82,6 +85,8 @@ def choose_plane(
     try:
         if choice == 'AUTO' or choice in FOLLOWING and is_locked(bones[0]):
             return _automatic(bones, joints)
+        if choice == post.POST:
+            return _on_post(settings, bones), ON_POST
         if choice in FOLLOWING:
             return _followed(settings, choice, bones, joints), FOLLOWING[choice]
         if choice == 'HINGES':
@@ -141,6 +146,23 @@ def _followed(
     if np.linalg.norm(np.cross(normal, line)) > _CLEARLY_ASIDE * np.linalg.norm(normal):
         return Plane.facing(joints, normal, along=line)
     return _automatic(bones, joints)[0]
+
+
+def _on_post(settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone]) -> Plane:
+    """Return the rest plane of a chain that a post turns.
+
+    Straight bones have their own normal, if that was set; else their plane holds the post's axis.
+    """
+    bones = post.bending_bones(settings, bones)
+    joints = rest_joints(bones)
+    if _agreeing(_hinges(bones, joints)) or plane_of_bend(joints) is not None:
+        return _automatic(bones, joints)[0]
+    line, normal = line_of(joints), None
+    if settings.is_property_set("plane_normal"):
+        normal = np.array(settings.plane_normal)
+    if normal is None or not np.linalg.norm(np.cross(normal, line)) > _CLEARLY_ASIDE * np.linalg.norm(normal):
+        normal = post.straight_normal(settings, bones, line)
+    return _automatic(bones, joints)[0] if normal is None else Plane.facing(joints, normal, along=line)
 
 
 def pole_side(first: bpy.types.PoseBone, angle: float) -> Floats:

@@ -35,7 +35,7 @@ ANIMATED = {"override": OVERRIDABLE, "update": solving_changed}
 NOTE = {"override": OVERRIDABLE, "options": HIDDEN}
 
 
-def _ordered(moved: str, other: str, sign: float) -> dict[str, Any]:
+def ordered(moved: str, other: str, sign: float) -> dict[str, Any]:
     """Return the keywords of one end of a range, which moves the other along: up by 1.0, down by -1.0."""
 
     def changed(joint, _context):
@@ -82,7 +82,7 @@ class IK2D_PG_joint(PropertyGroup):
         soft_min=-2.0 * pi,
         soft_max=2.0 * pi,
         subtype='ANGLE',
-        **_ordered("limit_min", "limit_max", 1.0),
+        **ordered("limit_min", "limit_max", 1.0),
     )
     limit_max: FloatProperty(
         name="Max",
@@ -94,7 +94,7 @@ class IK2D_PG_joint(PropertyGroup):
         soft_min=-2.0 * pi,
         soft_max=2.0 * pi,
         subtype='ANGLE',
-        **_ordered("limit_max", "limit_min", -1.0),
+        **ordered("limit_max", "limit_min", -1.0),
     )
     weight: FloatProperty(
         name="Flexibility",
@@ -124,7 +124,7 @@ class IK2D_PG_joint(PropertyGroup):
         soft_min=-10.0,
         soft_max=10.0,
         subtype='DISTANCE',
-        **_ordered("slide_min", "slide_max", 1.0),
+        **ordered("slide_min", "slide_max", 1.0),
     )
     slide_max: FloatProperty(
         name="Max",
@@ -133,7 +133,7 @@ class IK2D_PG_joint(PropertyGroup):
         soft_min=-10.0,
         soft_max=10.0,
         subtype='DISTANCE',
-        **_ordered("slide_max", "slide_min", -1.0),
+        **ordered("slide_max", "slide_min", -1.0),
     )
     slid: BoolVectorProperty(
         description="Channels of the bone's location that a solve or bake has moved", size=3, **NOTE

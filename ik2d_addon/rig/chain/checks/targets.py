@@ -10,6 +10,7 @@ from ....core.swing import POLE
 from ....core.words import noted, refusal, say
 from ..dependencies import Node, parents, walk
 from ..foot.foot import ground_of
+from ..post import POST
 from .bones import pose_bones_of
 
 # What a chain follows.
@@ -38,8 +39,9 @@ def check_target(
             path=lost.filepath,
         )
     _refuse_lost_bone(settings.name, TARGET_ROLE, target, subtarget)
-    names = [bone.name for bone in bones]
-    refuse_own_target(settings.name, armature, names, _above_target(settings))
+    names = _turned(settings, bones)
+    post = settings.post if settings.plane == POST else ""
+    refuse_own_target(settings.name, armature, names, _above_target(settings), post=post)
     if settings.plane == POLE:
         check_pole(armature, settings, names)
     ground = ground_of(settings)
@@ -81,6 +83,12 @@ def pole_problem(armature: bpy.types.Object, settings: bpy.types.PropertyGroup, 
     return ""
 
 
+def _turned(settings: bpy.types.PropertyGroup, bones: Sequence[bpy.types.PoseBone]) -> list[str]:
+    """Return the names of all bones that a chain turns, its post too."""
+    names = [bone.name for bone in bones]
+    return [settings.post, *names] if settings.plane == POST and settings.post not in names else names
+
+
 def _above_target(settings: bpy.types.PropertyGroup) -> list[Node]:
     """Return a chain's target and its parents."""
     return walk([(settings.target, settings.subtarget)], parents)
@@ -103,16 +111,26 @@ def refuse_own_target(
     bones: Sequence[str],
     moved_by: Sequence[Node],
     role: str = TARGET_ROLE,
+    post: str = "",
 ) -> None:
     """Raise IK2DError where a bone of the chain is among the movers of its target, itself the first.
 
-    role: the word for it, where it is another.
+    role: the word for it, where it is another. post: a bone that turns the chain's plane, if it has one.
     """
     moving = _own(armature, bones, moved_by)
     if not moving:
         return
     target, subtarget = moved_by[0]
     what = say("bone '{bone}'", bone=subtarget) if subtarget else f"'{target.name}'"
+    if post in moving:
+        raise refusal(
+            "Chain '{chain}': its {role} {what} is carried by its post '{post}', so both would turn in a "
+            "circle; give it another parent",
+            chain=chain_name,
+            role=role,
+            what=what,
+            post=post,
+        )
     raise refusal(
         "Chain '{chain}': its {role} {what} is moved by the chain itself: it depends on bone "
         "'{own}'; choose a {role} that does not",

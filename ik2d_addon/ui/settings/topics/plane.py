@@ -5,6 +5,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProp
 
 from ....live.registry import RIGS
 from ....rig.chain.native_state import is_flipped
+from ....rig.chain.post import POST
 from ....rig.pose.pole_angle import keep_pose
 from ..chain_list import flip
 from ..joint import ANIMATED, HIDDEN, NOTE, SETTING, STORED
@@ -21,6 +22,8 @@ def _bend_to(chain, side: int) -> None:
 
 
 def _plane_changed(chain, _context):
+    if chain.plane == POST and chain.plane_found:
+        chain.property_unset("plane_normal")  # of straight bones: their plane holds the post's axis
     chain.plane_taken, chain.plane_found = "", False
     chain.property_unset("swing_normal")
     if not chain.is_property_set("pole_angle"):
@@ -96,6 +99,15 @@ class PlaneSettings:
                     " target"
                 ),
                 8,
+            ),
+            (
+                'POST',
+                "Turns About Bone",
+                (
+                    "The rest pose's plane; a bone above the chain, or its first one, turns about one of its"
+                    " own axes so that the plane holds the target: turntables, slewing cabs, pan and tilt"
+                ),
+                9,
             ),
         ),
         default='AUTO',

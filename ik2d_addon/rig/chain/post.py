@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The post of a chain: a bone that turns about one of its own axes so that the plane holds the target.
+
+It is above the chain's first bone (a turntable, a slewing cab), or that bone itself, which then bends as well
+(pan and tilt), or is all of the chain (a turntable alone: its heading counts, the target's height does not).
+A first bone of several that only turns about its post's axis is taken off the chain.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core import IK2DError, Plane
+from ...core.inputs import Floats
+from ...core.post import PostRule, side_at_rest
+from ...core.words import listed, noted, refusal
+from ..rest import rest_axes, rest_matrix
+from .dependencies import acts_now
+from .joints import axes_left
+
+POST = 'POST'
+AUTO = 'AUTO'
+_SIDES = {'POSITIVE': 1.0, 'NEGATIVE': -1.0}
+# Constraints in these spaces turn with what is above their bone.
+_OWN_SPACES = ('LOCAL', 'LOCAL_WITH_PARENT', 'LOCAL_OWNER_ORIENT')
+
+
+@dataclass(frozen=True, eq=False)
+class Post:
+    """A post as the solvers see it."""
+
+    bone: str
+    rule: PostRule
+    between: tuple[str, ...] = ()  # bones between it and the chain's first one, from it on
+
+    @property
+    def letter(self) -> str:
+        """The name of its axis."""
+        return "XYZ"[self.rule.axis]
+
+
+def post_above(settings: bpy.types.PropertyGroup, bones: Sequence[bpy.types.PoseBone]) -> bool:
+    """Return whether a chain's post is a bone above those that bend.
+
+    Also where it is the first of several and can do nothing but turn about its axis.
+    """
+    return settings.post != bones[0].name or len(bones) > 1 and _only_turns(settings, bones[0])
+
+
+def bending_bones(
+    settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone]
+) -> list[bpy.types.PoseBone]:
+    """Return the bones of a chain, root to tip, without a first one that only turns as its post."""
+    if settings.plane == POST and settings.post == bones[0].name and post_above(settings, bones):
+        return bones[1:]
+    return bones
+
+
+def post_axis(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> int:
+    """Return the number (0..2) of the axis that a post turns about; raise IK2DError where there is none."""
+    left = turning_axes(bone)
+    if settings.post_axis == AUTO:
+        if len(left) != 1:
+            what = listed(["XYZ"[axis] for axis in left]) if left else noted("none of its axes")
+            raise refusal(
+                "its post '{bone}' may turn about {axes}, and a post turns about one; set Post Axis, or lock "
+                "the rotation about the others",
+                bone=bone.name,
+                axes=what,
+            )
+        return left[0]
+    axis = "XYZ".index(settings.post_axis)
+    if axis not in left:
+        raise refusal(
+            "locks keep its post '{bone}' from turning about its {axis} axis; unlock it, or choose another "
+            "Post Axis",
+            bone=bone.name,
+            axis=settings.post_axis,
+        )
+    return axis
+
+
+def turning_axes(bone: bpy.types.PoseBone) -> list[int]:
+    """Return the numbers (0..2) of the own axes that no lock, nor IK lock, keeps a bone from turning about.
+
+    IK locks count as long as they leave any.
+    """
+    left = axes_left(bone)
+    with_ik = [axis for axis in left if not getattr(bone, f"lock_ik_{'xyz'[axis]}")]
+    return with_ik or left
+
+
+def read_post(
+    settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone], joints: Floats, plane: Plane
+) -> Post | None:
+    """Return a chain's post, None for none.
+
+    bones: those that bend, root to tip, with their joints (n + 1, 3) in rest.
+
+    Raises IK2DError for a post that is missing, is not above the chain, cannot turn, or whose turn the chain
+    does not follow.
+    """
+    if settings.plane != POST:
+        return None
+    try:
+        return _read(settings, bones, joints, plane)
+    except IK2DError as error:
+        raise refusal("Chain '{chain}': {error}", chain=settings.name, error=error) from None
+
+
+def _read(
+    settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone], joints: Floats, plane: Plane
+) -> Post:
+    armature = settings.id_data
+    bone = post_bone(settings, bones)
+    axis, limits = post_axis(settings, bone), None
+    if settings.use_post_limit:
+        limits = settings.post_limit_min, settings.post_limit_max
+        if limits[0] > limits[1]:
+            raise refusal("the limits of its post '{bone}' run backwards; set Min below Max", bone=bone.name)
+    above = bones[0].parent_recursive if bone != bones[0] else []
+    between = tuple(each.name for each in reversed(above[: above.index(bone)] if above else ()))
+    if bone != bones[0]:
+        _refuse_held_apart([*(armature.pose.bones[name] for name in between), bones[0]], bone)
+    rest = rest_matrix(bone.bone)
+    into = np.linalg.inv(rest)
+    own_joints = joints @ into[:3, :3].T + into[:3, 3]
+    side = side_at_rest(axis, rest[:3, :3].T @ plane.normal, own_joints)
+    rule = PostRule(axis, side * _SIDES[settings.post_side], limits, settings.post_reach_over)
+    return Post(bone.name, rule, between)
+
+
+def post_bone(settings: bpy.types.PropertyGroup, bones: Sequence[bpy.types.PoseBone]) -> bpy.types.PoseBone:
+    """Return the pose bone of a chain's post; raise IK2DError unless the chain's first bone hangs on it."""
+    name, first = settings.post, bones[0]
+    if not name:
+        raise refusal(
+            "it has no post; choose the bone that its plane turns about, or set Bends In to another plane"
+        )
+    bone = settings.id_data.pose.bones.get(name)
+    if bone is None:
+        raise refusal("its armature has no bone '{bone}' for its post; choose another one", bone=name)
+    if bone != first and bone not in first.parent_recursive:
+        raise refusal(
+            "its post '{bone}' does not carry its first bone '{first}'; choose a bone above that, or that "
+            "bone itself",
+            bone=name,
+            first=first.name,
+        )
+    return bone
+
+
+def straight_normal(
+    settings: bpy.types.PropertyGroup, bones: Sequence[bpy.types.PoseBone], line: Floats
+) -> Floats | None:
+    """Return the normal (3,) in rest of a straight chain's plane, which holds its line (3,) and the axis.
+
+    Of one bone that only turns about its post's axis, the plane holds the direction that it points to: along
+    it or, where that is its axis, its own Z. None where there is nothing to choose by.
+    """
+    bone = post_bone(settings, bones)
+    axes, axis = rest_axes(bone.bone), post_axis(settings, bone)
+    if bone == bones[0] and axis == 1:
+        line = axes[:, 2]
+    normal: Floats = np.cross(axes[:, axis], line)
+    size = float(np.linalg.norm(normal))
+    return normal / size if size > 0.01 * np.linalg.norm(line) else None
+
+
+def _only_turns(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> bool:
+    """Return whether locks leave a bone one axis alone."""
+    return len(turning_axes(bone)) == 1
+
+
+def _refuse_held_apart(carried: Sequence[bpy.types.PoseBone], post: bpy.types.PoseBone) -> None:
+    """Raise IK2DError for a bone below a post that does not turn with it."""
+    for bone in carried:
+        if not bone.bone.use_inherit_rotation:
+            raise refusal(
+                "'{bone}' inherits no rotation, so it does not turn with its post '{post}'; turn Inherit "
+                "Rotation on, or set Bends In to another plane",
+                bone=bone.name,
+                post=post.name,
+            )
+        for constraint in bone.constraints:
+            if acts_now(constraint) and not _turns_along(constraint, post):
+                raise refusal(
+                    "the constraint '{constraint}' on '{bone}' holds it in the world, so it does not turn "
+                    "with its post '{post}'; disable the constraint, or choose a post below '{bone}'",
+                    constraint=constraint.name,
+                    bone=bone.name,
+                    post=post.name,
+                )
+
+
+def _turns_along(constraint: bpy.types.Constraint, post: bpy.types.PoseBone) -> bool:
+    """Return whether a constraint of a bone below a post does the same however the post turns."""
+    own = constraint.owner_space in _OWN_SPACES
+    targets = [each for each in _targets_of(constraint) if each.target is not None]
+    if not targets:
+        return own or not constraint.type.startswith("LIMIT_")
+    if own and getattr(constraint, "target_space", 'WORLD') in _OWN_SPACES:
+        return True
+    carried = {post.name, *(bone.name for bone in post.children_recursive)}
+    return all(each.target == post.id_data and each.subtarget in carried for each in targets)
+
+
+def _targets_of(constraint: bpy.types.Constraint) -> Iterator[Any]:
+    if constraint.type == 'ARMATURE':
+        yield from constraint.targets
+    elif hasattr(constraint, "target"):
+        yield constraint

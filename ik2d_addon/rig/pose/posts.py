@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Posts over all frames: the space that a post turns in, its angles, and its rotation channels.
+
+The rotation of a post by its channels is  A R(theta) B : its turn about its axis after those Euler angles
+that turn before it (B), then those after it, or all of a quaternion that is not that turn (A).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+
+from ...core.affine import Frames, inverse, norms, rotations_about, turned
+from ...core.inputs import Floats
+from ...core.post import PostAngles
+from ..animation import versions
+from ..animation.bone_channels import BoneChannels, BoneRotation, matrices, rotation_property
+from ..animation.fcurves import playing_curves
+from ..animation.times import animation_times, strip_times
+from ..chain.chain import RigChain
+from ..chain.checks.bones import rest_joints
+from ..chain.joints import Joints
+from ..chain.planes import reach_of
+from ..rest import rest_matrix
+from ..scene.samples import ChainSamples
+from .bone_matrices import rest_to_pose, transforms
+from .kinematics import read_linkage
+
+# A rotation whose entries are nearer to none than this is none: rounding of 32 bits leaves as much.
+_NO_ROTATION = 2e-6
+
+
+def chain_of_post(rig: RigChain) -> RigChain:
+    """Return a chain of the post above a chain alone, to sample it and to look up its keys."""
+    assert rig.post is not None
+    axis = np.eye(3)[None, rig.post.rule.axis]
+    free = np.full((1, 2), np.nan)
+    return replace(
+        rig,
+        bones=(rig.post.bone,),
+        settings=replace(rig.settings, post=None, path="", native=None, tip_angle=None),
+        joints=Joints(free, np.ones(1), np.zeros(1, np.bool_), axis, np.zeros(1)),
+        swing=None,
+        pole=None,
+        stretching=None,
+        slides=None,
+        hands=None,
+        foot=None,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class PostSpace(Frames):
+    """A post at each frame before its turn."""
+
+    to_pose: Floats  # (frames, 4, 4) from the space that it turns in to the armature's pose space
+    angles: Floats  # (frames,) radians, its turn as sampled
+    swings: Floats  # (frames, 3, 3) A, which is a part of `to_pose`
+
+
+def post_space(scene: bpy.types.Scene, rig: RigChain, own: ChainSamples, times: Sequence[float]) -> PostSpace:
+    """Return the space that the post of a chain turns in. own: samples of `chain_of_post` at the times."""
+    assert rig.post is not None
+    alone, axis = chain_of_post(rig), rig.post.rule.axis
+    (bone,) = alone.pose_bones
+    linear = own.bases[:, 0, :3, :3]
+    signs = np.where(np.array(bone.scale) < 0.0, -1.0, 1.0)
+    sizes = norms(linear.swapaxes(1, 2)) * signs
+    rotations = linear / np.where(sizes != 0.0, sizes, 1.0)[:, None, :]
+    after, before = _others(scene, alone, axis, times)
+    inner = after.swapaxes(1, 2) @ rotations @ before.swapaxes(1, 2)
+    u, v = (axis + 1) % 3, (axis + 2) % 3
+    angles = np.arctan2(inner[:, v, u] - inner[:, u, v], inner[:, u, u] + inner[:, v, v])
+    if bone.rotation_mode in ('QUATERNION', 'AXIS_ANGLE'):
+        after = rotations @ about(axis, -angles)
+        if np.abs(after - np.eye(3)).max(initial=0.0) <= _NO_ROTATION:
+            after = np.zeros_like(after) + np.eye(3)
+    to_pose = rest_to_pose(alone, own) @ rest_matrix(bone.bone) @ transforms(after)
+    return PostSpace(to_pose, angles, after)
+
+
+def solved_post(rig: RigChain, samples: ChainSamples, space: PostSpace) -> PostAngles:
+    """Return the angles of the post that bring a chain's plane through its targets."""
+    assert rig.post is not None
+    post, plane = rig.post, rig.plane
+    into = inverse(space.to_pose) @ inverse(samples.world)
+    targets = turned(into[:, :3, :3], samples.targets) + into[:, :3, 3]
+    # From the post's own space, turned as sampled, to the chain's rest space.
+    to_rest = (
+        inverse(rest_to_pose(rig, samples)) @ space.to_pose @ transforms(about(post.rule.axis, space.angles))
+    )
+    normals = plane.normal @ to_rest[:, :3, :3]
+    heights = read_linkage(rig, samples).heights
+    distances = heights - (to_rest[:, :3, 3] - plane.origin) @ plane.normal
+    sizes = np.cbrt(np.abs(np.linalg.det(to_rest[:, :3, :3])))
+    reaches = reach_of(rest_joints(rig.pose_bones)) / np.where(sizes > 0.0, sizes, 1.0)
+    return post.rule.solve(targets, normals, np.broadcast_to(distances, len(normals)), reaches)
+
+
+def post_channels(rig: RigChain, angles: Floats, swings: Floats) -> BoneRotation:
+    """Return the rotation channels of a post for its angles (frames,); swings: as in PostSpace.
+
+    Of Euler angles the one about its axis: the others stay as they are.
+    """
+    assert rig.post is not None
+    bone, axis = rig.armature.pose.bones[rig.post.bone], rig.post.rule.axis
+    prop, own = rotation_property(bone.rotation_mode), np.eye(3)[axis]
+    if prop == "rotation_euler":
+        values = np.multiply.outer(angles, own)
+        return BoneChannels(bone.name, prop, values, channels=(axis,))
+    if prop == "rotation_axis_angle" and (swings == np.eye(3)).all():
+        return BoneRotation(bone.name, prop, np.column_stack((angles, np.tile(own, (len(angles), 1)))))
+    w, (x, y, z) = np.cos(angles / 2.0), np.multiply.outer(own, np.sin(angles / 2.0))
+    turns = np.column_stack((w, x, y, z))
+    values = _products(_quaternions(swings), turns)
+    if prop == "rotation_axis_angle":
+        values = _axis_angles(values)
+    return BoneRotation(bone.name, prop, values)
+
+
+def about(axis: int, angles: Floats) -> Floats:
+    """Return the rotations (m, 3, 3) about own axis 0..2 by angles (m,)."""
+    return rotations_about(np.eye(3)[axis], angles)
+
+
+def _others(
+    scene: bpy.types.Scene, alone: RigChain, axis: int, times: Sequence[float]
+) -> tuple[Floats, Floats]:
+    """Return the rotations (m, 3, 3) by the Euler angles after the one about the axis, and before it."""
+    (bone,) = alone.pose_bones
+    none = np.zeros((len(times), 3, 3)) + np.eye(3)
+    if bone.rotation_mode in ('QUATERNION', 'AXIS_ANGLE'):
+        return none, none
+    values = _channels_at(scene, bone, axis, times)
+    place = bone.rotation_mode.index("XYZ"[axis])
+    earlier = np.isin(np.arange(3), ["XYZ".index(letter) for letter in bone.rotation_mode[:place]])
+    values[:, axis] = 0.0
+    return (
+        matrices(bone.rotation_mode, np.where(earlier, 0.0, values)),
+        matrices(bone.rotation_mode, np.where(earlier, values, 0.0)),
+    )
+
+
+def _channels_at(
+    scene: bpy.types.Scene, bone: bpy.types.PoseBone, axis: int, times: Sequence[float]
+) -> Floats:
+    """Return a bone's Euler angles (m, 3) at frames, but for the one about an axis, by their F-Curves."""
+    values = np.tile(np.array(bone.rotation_euler), (len(times), 1))
+    armature, path = bone.id_data, bone.path_from_id("rotation_euler")
+    curves = playing_curves(armature, versions.existing_fcurves(armature))
+    others = {i: curve for i in range(3) if i != axis and (curve := curves.get((path, i))) is not None}
+    if others:
+        shown = strip_times(armature, animation_times(scene, times))
+        for i, curve in others.items():
+            values[:, i] = [curve.evaluate(time) for time in shown]
+    return values
+
+
+def _quaternions(rotations: Floats) -> Floats:
+    """Return unit quaternions (m, 4) of rotations (m, 3, 3) by less than half a round."""
+    turns = np.arccos(np.clip((np.trace(rotations, axis1=1, axis2=2) - 1.0) / 2.0, -1.0, 1.0))
+    vectors = np.stack([rotations[:, i, j] - rotations[:, j, i] for i, j in ((2, 1), (0, 2), (1, 0))], axis=1)
+    w = np.cos(turns / 2.0)[:, None]
+    return np.concatenate((w, vectors / (4.0 * np.maximum(w, np.finfo(float).tiny))), axis=1)
+
+
+def _products(ones: Floats, others: Floats) -> Floats:
+    """Return the products (m, 4) of quaternions (m, 4): the others' rotations, then the first ones'."""
+    (a, b, c, d), (w, x, y, z) = ones.T, others.T
+    return np.column_stack(
+        (
+            a * w - b * x - c * y - d * z,
+            a * x + b * w + c * z - d * y,
+            a * y - b * z + c * w + d * x,
+            a * z + b * y - c * x + d * w,
+        )
+    )
+
+
+def _axis_angles(quaternions: Floats) -> Floats:
+    """Return axis angles (m, 4) of quaternions (m, 4) that go on without a change of sign."""
+    sizes = norms(quaternions[:, 1:])
+    axes = quaternions[:, 1:] / np.where(sizes > 0.0, sizes, 1.0)[:, None]
+    angles = 2.0 * np.arctan2(sizes, quaternions[:, 0])
+    for row in range(1, len(angles)):
+        if axes[row] @ axes[row - 1] < 0.0:
+            axes[row], angles[row] = -axes[row], -angles[row]
+        angles[row] += 4.0 * np.pi * np.round((angles[row - 1] - angles[row]) / (4.0 * np.pi))
+    return np.column_stack((angles, axes))
