@@ -84,7 +84,7 @@ def turned_by_keys(rigs: Sequence[RigChain]) -> bool:
     """
     plain = all(rig.slides is None and rig.hands is None for rig in rigs)
     return plain and not any(
-        turned_by_more(armature, {bone for rig in its for bone in rig.bones})
+        turned_by_more(armature, {bone for rig in its for bone in rig.turned_bones})
         for armature, its in by_armature(rigs).items()
     )
 

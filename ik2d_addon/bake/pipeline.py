@@ -37,6 +37,7 @@ from .keys.clearing import release_hands, release_slides
 from .keys.hand_keys import with_hands
 from .keys.handles import THIRDS, Draft
 from .keys.keying import KeyedChain, KeyPlan, as_given, key_chains, plan_keys, rotations_of, with_gaps
+from .keys.posts import keyed_posts, on_posts, with_posts
 from .motionless import stands_still
 from .now import blended_pose
 from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE, all_quarters, play_back
@@ -248,12 +249,18 @@ def solve_frames(
     rounds = in_order(rigs)
     times = plan.times
     by_keys = options.verify == VERIFY_SAMPLE and bool(plan.half_way) and turned_by_keys(rigs)
-    total = 2 * len(times) * len(rounds)
+    stages = len(rounds) + sum(any(rig.post_above for rig in ready) for ready in rounds)
+    total, stage = 2 * len(times) * stages, 0
     solved: list[KeyedChain] = []
     full_scene, stepped = "", dict.fromkeys((rig.armature for rig in rigs), "")
     with ExitStack() as previews:
         for number, ready in enumerate(rounds):
-            before = 2 * number * len(times)
+            way = {"fully": fully, "single_axis": options.single_axis}
+            posting = keyed_posts(scene, ready, plan, sampler, **way)
+            posts = yield from _counted(posting, 2 * stage * len(times), total, 2.0)
+            previews.enter_context(on_posts(scene, plan, posts))
+            stage += bool(posts)
+            before = 2 * stage * len(times)
             sampled = [*times, *plan.half_way]
             reading = sampled_between if by_keys and sampler else sample_steps
             steps = reading(sampler or scene, ready, times, plan.half_way)
@@ -278,8 +285,9 @@ def solve_frames(
             done = before + len(times)
             chains = yield from _counted(solve_chains(asked), done, total, 1.0 / len(ready))
             keying = _keyed(scene, plan, options, asked, owns, chains, by_keys, sampler)
-            new = yield from _counted(keying, done, total)
-            yield (number + 1) * len(times), len(times) * len(rounds)
+            new = with_posts((yield from _counted(keying, done, total)), posts)
+            stage += 1
+            yield stage * len(times), len(times) * stages
             solved += new
             if number < len(rounds) - 1:  # for the chains that hang on these
                 paced = animation_times(scene, times)

@@ -16,8 +16,9 @@ from ..rig.chain.dependencies import Movers
 from ..rig.chain.order import armatures_in_rounds, in_order, refuse_moved_target, refuse_shared
 from ..rig.chain.readable import in_words
 from ..rig.chain.renames import needed_chain, straighten
+from ..rig.pose.posts import with_all_controls
 from ..rig.pose.rotations import channels_at_rest
-from ..rig.scene.bone_constraints import reaching_of, with_other_controls
+from ..rig.scene.bone_constraints import reaching_of
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.own_scene import scene_showing
 from ..rig.scene.sampler import is_by_curves
@@ -252,7 +253,7 @@ def read_rigs(
     if faults and (names is not None or not rigs):
         raise IK2DError(faults[0])
     reaching = reaching_of(armature)
-    noted = [with_other_controls(rig, frames[0], frames[-1], reaching) for rig in rigs]
+    noted = [with_all_controls(rig, frames[0], frames[-1], reaching) for rig in rigs]
     return noted, [say("Left out: {fault}", fault=fault) for fault in faults]
 
 
@@ -294,7 +295,7 @@ def check(
 
 def _check_order(armature: bpy.types.Object, rigs: Sequence[RigChain]) -> None:
     """Raise IK2DError for chains that cannot be baked one after the other."""
-    if len(in_order(rigs)) > 1:
+    if len(in_order(rigs)) > 1 or any(rig.post_above for rig in rigs):
         key_faults.refuse_tweak_mode(armature)
 
 

@@ -16,7 +16,8 @@ from ...rig.animation.keys import bounds
 from ...rig.animation.times import action_ends
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import forget_posed, hands_with_keys, posed_hands, put_hands_back
-from ...rig.chain.renames import bones_of, needed_chain, straighten
+from ...rig.chain.post import turned_bones_of
+from ...rig.chain.renames import needed_chain, straighten
 from ...rig.chain.stretch import ALONG
 from ...rig.scene.lengths.slide_locations import put_slides_back, slid_joints
 from ...rig.scene.lengths.stretch_scales import put_scales_back, scaled_joints
@@ -214,9 +215,6 @@ def chains_to_clear(armature: Object, names: str | Sequence[str]) -> list[Proper
 
 
 def all_bones(chains: Iterable[PropertyGroup]) -> list[str]:
-    """Return the bones of some chains, with the hands that these turn, each once."""
-    names = (
-        [*bones_of(chain.id_data.data, chain.tip, chain.bone_count), *hands_with_keys(chain)]
-        for chain in chains
-    )
+    """Return the bones of some chains, with the posts and the hands that these turn, each once."""
+    names = ([*turned_bones_of(chain), *hands_with_keys(chain)] for chain in chains)
     return list(dict.fromkeys(name for bones in names for name in bones))

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from ...core.affine import changed
 from ...core.inputs import Floats
+from ...core.post import PostAngles
 from ...core.solution import Steps, mapped
-from ...rig.animation.bone_channels import BoneChannels, BoneRotation
+from ...rig.animation.bone_channels import ROTATIONS, BoneRotation
 from ...rig.animation.times import pace_of
 from ...rig.chain.chain import RigChain
 from ...rig.scene.lengths.stretch_scales import scale_channels, scales_back
@@ -38,8 +39,9 @@ from .target_keys import held_keys, target_key_frames
 
 # The part of the bound used at the times that are checked, twice a frame; the rest is for in between.
 USED = 0.97
-# The part of the bound that the scales of bones that stretch may use.
+# The part of the bound that the scales of bones that stretch may use, and that of a post.
 SCALED = 0.3
+POSTED = 0.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +112,17 @@ def _unchanging(numbers: Sequence[float]) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False)
+class KeyedPost:
+    """The post above a chain as it was solved, and its channel to key."""
+
+    rig: RigChain  # of the chain
+    solved: PostAngles  # at all times of the plan
+    angles: Floats  # (times,) radians about its axis, blended by the influence
+    rotation: BoneRotation
+    full: BoneRotation  # without that: the chain is solved on it
+
+
+@dataclass(frozen=True, eq=False)
 class KeyedChain:
     """A chain as it was solved, and the rotations to key."""
 
@@ -121,14 +134,16 @@ class KeyedChain:
     angles: Floats | None = None
     # What it was solved from, at the plan's times and then half-way between; None where that is not known
     samples: ChainSamples | None = None
+    post: KeyedPost | None = None  # None without a post above the chain
     # The frame after which curves through the thirds miss the way half-way most, and by how much in the world
     strayed: tuple[int, float] = (0, 0.0)
 
     @property
     def channels(self) -> list[BoneRotation]:
         """All channels to pose or key."""
+        post = [self.post.rotation] if self.post is not None else ()
         hands = self.hands.rotations if self.hands is not None else ()
-        return [*self.rotations, *self.scales, *hands]
+        return [*post, *self.rotations, *self.scales, *hands]
 
     @property
     def keys(self) -> int:
@@ -231,7 +246,7 @@ def _key_chain(plan: KeyPlan, draft: Draft, shaped: list[BoneRotation]) -> Gener
         )
     elif plan.bound > 0.0 and len(plan.times) > 1:
         samples = with_scale(chain.rig, samples, chain.factors)
-        used = USED - SCALED if scales else USED
+        used = USED - (SCALED if scales else 0.0) - (POSTED if chain.rig.post_above else 0.0)
         if rotations:
             rotations = yield from _reduced(plan, chain.rig, samples, rotations, used)
         if scales:
@@ -332,9 +347,9 @@ def rotations_of(solved: Sequence[KeyedChain], by_hand: bool = False) -> list[Bo
     every = [channels for chain in solved for channels in chain.channels]
     if not by_hand:
         return every
-    bones = {bone for chain in solved for bone in chain.solved.rig.bones}
+    bones = {bone for chain in solved for bone in chain.solved.rig.turned_bones}
     return [
-        changed(one, generated=False) if one.bone in bones and not isinstance(one, BoneChannels) else one
+        changed(one, generated=False) if one.bone in bones and one.property in ROTATIONS else one
         for one in every
     ]
 

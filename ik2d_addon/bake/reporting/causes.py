@@ -20,6 +20,7 @@ LIMITED, LOCKED, UNEVEN = (
     noted("held back by uneven scale"),
 )
 BETWEEN_KEYS, MOVED_ELSE = noted("off between keys"), noted("moved by something other than the keys")
+POST_LIMITED, NEAR_AXIS = noted("stopped by the post's limits"), noted("too near the post's axis")
 REDUCED = noted("off by reducing keys")
 TURNING, BLENDED = noted("turning over"), noted("held back by IK Blend")
 FK = noted("FK, as IK Blend is 0")  # on purpose: no miss

@@ -189,6 +189,9 @@ class ChainReport(ChainResult):
             "max_hands_off_time": self.max_hands_off_time,
             "angle_error": None if joints.angle_error is None else joints.angle_error.round(DIGITS),
             "lifted": self.circumstances.lifted,
+            "post": joints.post and joints.post.bone,
+            "post_angle": joints.post and joints.post.angles.round(DIGITS),
+            "post_near_axis": joints.post and joints.post.near_axis,
             "plane_axes": angles and angles.plane_axes.tolist(),
             "angles": self._angles_by_bone(),
             "parted": self.circumstances.parted,
@@ -237,6 +240,8 @@ class ChainReport(ChainResult):
                 row["played_back"] = ""
             if self.joints.angle_error is not None:
                 row["angle_error_degrees"] = float(np.degrees(self.joints.angle_error[i]).round(DIGITS - 2))
+            if self.joints.post is not None:
+                row["post_degrees"] = float(np.degrees(self.joints.post.angles[i]).round(DIGITS - 2))
             if "slides" in row:
                 row["slides"] = self._slides_in_words(i)
             yield row | next(angles)

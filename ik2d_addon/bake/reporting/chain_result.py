@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...core import Status
 from ...core.inputs import Floats
+from ...core.post import LIMITED, NEAREST
 from ...core.solution import is_reached
 from ..lengths import Units
 from .causes import (
@@ -18,6 +19,8 @@ from .causes import (
     EASED,
     HALF_WAY_BETWEEN,
     MOVED_ELSE,
+    NEAR_AXIS,
+    POST_LIMITED,
     REDUCED,
     TURNING,
     cause_of,
@@ -94,6 +97,21 @@ class PlaneAngles:
 
 
 @dataclass(frozen=True, eq=False)
+class PostTurned:
+    """How the post turned that brings a chain's plane through its target."""
+
+    bone: str
+    angles: Floats  # (frames,) radians about its axis, as keyed
+    status: NDArray[np.int8]  # (frames,) of core.post: HELD, NEAREST or LIMITED
+    near_axis: NDArray[np.bool_]  # (frames,) where its target is near its axis, so that it turns fast
+    steps: Floats  # (frames,) radians from the frame before; the first is 0
+
+    def cause(self, i: int) -> str:
+        """Return why the plane missed its target on the i-th frame, in words; "" where the post held it."""
+        return {NEAREST: NEAR_AXIS, LIMITED: POST_LIMITED}.get(int(self.status[i]), "")
+
+
+@dataclass(frozen=True, eq=False)
 class JointsSolved:
     """How a chain's joints and bones were solved."""
 
@@ -106,6 +124,7 @@ class JointsSolved:
     # (frames,) radians of the last bone off the angle that it is to have, as solved; None where it is free
     angle_error: Floats | None = None
     angles: PlaneAngles | None = None
+    post: PostTurned | None = None  # None where no bone turns the plane about its own axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +152,8 @@ _OF_1_0 = {
         "hands_off": "played.hands.off",
         "hands_between": "played.hands.between",
         "angles": "joints.angles.from_rest",
+        "post": "joints.post.bone",
+        "post_angle": "joints.post.angles",
         **{name: f"standard.{name}" for name in Standard.__annotations__},
         **{name: f"played.{name}" for name in ("keyed", "between_times", "between", "keys")},
         **{name: f"joints.{name}" for name in ("iterations", "limited", "stretch", "slides", "locked")},
@@ -332,6 +353,12 @@ class ChainResult:
         tolerance, turning = self.standard.tolerance, self.circumstances.turning
         if cost > self.distance[i] and tolerance < cost <= self.standard.most:
             return REDUCED
+        post = self.joints.post
+        if post is not None and self.off_plane[i] >= self.residual[i] and self.distance[i] > tolerance:
+            if not self.played.keyed[i]:
+                return BETWEEN_KEYS
+            if cause := post.cause(i):
+                return cause
         blended = self.blended[i]
         eased = status == Status.EASED and not blended
         cause = cause_of(

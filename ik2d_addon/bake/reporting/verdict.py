@@ -18,6 +18,7 @@ from ..solving.angles import nearest_turns
 from ..solving.frames import SolvedChain
 from .chain_report import ChainReport
 from .chain_result import Circumstances, HandErrors, JointsSolved, KeysPlayed, PlaneAngles, Standard
+from .post_notes import post_notes, post_turned
 from .report import BakeReport
 from .warnings import chain_warnings
 
@@ -105,6 +106,11 @@ class _Verdict:
         excess = self._worst_excess(keyed.solved, played, keyed_times)
         certain = not rig.remarks.other_controls and excess[0] <= chain.tolerance
         foot, hands_off = rig.foot, self._hands_off(keyed, played)
+        post = post_turned(keyed, plan)
+        warned = (
+            *chain_warnings(keyed, chain, steps, plan, played, excess, self.units, advice),
+            *post_notes(rig.name, post, plan.frames, chain.influence <= 0.0),
+        )
         return ChainReport(
             name=rig.name,
             armature=rig.armature.name,
@@ -116,7 +122,7 @@ class _Verdict:
             residual=chain.miss.residual,
             off_plane=chain.miss.off_plane,
             distance=chain.miss.distance,
-            warnings=tuple(chain_warnings(keyed, chain, steps, plan, played, excess, self.units, advice)),
+            warnings=warned,
             standard=Standard(
                 reach=chain.reach,
                 tolerance=chain.tolerance,
@@ -149,6 +155,7 @@ class _Verdict:
                 slides=chain.noticed.slides,
                 locked=rig.joints.fixed,
                 angle_error=chain.noticed.angle_errors,
+                post=post,
                 angles=PlaneAngles(
                     np.array((rig.plane.x, rig.plane.y)),
                     rest_directions(rig),

@@ -47,7 +47,7 @@ def chain_warnings(
         ending = advice if (chain.miss.off_plane <= FAR_OFF_PLANE * reach).all() else ""
         yield off_plane_words(rig.name, length_text(chain.noticed.joints_off_plane, units)) + ending
     worst = int(np.argmax(chain.miss.off_plane))
-    if chain.miss.off_plane[worst] > FAR_OFF_PLANE * reach:
+    if chain.miss.off_plane[worst] > FAR_OFF_PLANE * reach and rig.post is None:
         far = length_text(chain.miss.off_plane[worst], units)
         yield (
             say(

@@ -39,6 +39,7 @@ class PostAngles(Frames):
     angles: Floats  # (frames,) radians about its axis, -pi to +pi, or nearest the middle of its limits
     status: NDArray[np.int8]  # (frames,) HELD, NEAREST or LIMITED
     near_axis: NDArray[np.bool_]  # (frames,) whether small moves of the target turn it fast
+    radii: Floats  # (frames,) from the axis to the target, in the post's own space
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class PostRule:
             status = np.where(self._are_beyond(angles), LIMITED, status)
             angles = np.clip(angles, low, high)
         near = (rho < NEAR * reaches) | ~held | (np.abs(cosines) > _EDGE)
-        return PostAngles(angles, status.astype(np.int8), near)
+        return PostAngles(angles, status.astype(np.int8), near, rho)
 
     def angle(
         self, target: tuple[float, ...], normal: tuple[float, ...], distance: float, reach: float

@@ -20,6 +20,7 @@ from ...core.words import listed, noted, refusal
 from ..rest import rest_axes, rest_matrix
 from .dependencies import acts_now
 from .joints import axes_left
+from .renames import bones_of
 
 POST = 'POST'
 AUTO = 'AUTO'
@@ -57,6 +58,24 @@ def bending_bones(
     if settings.plane == POST and settings.post == bones[0].name and post_above(settings, bones):
         return bones[1:]
     return bones
+
+
+def turned_bones_of(settings: bpy.types.PropertyGroup) -> list[str]:
+    """Return the names of the bones that a chain turns, or has turned: a post first, then root to tip.
+
+    A post that was chosen stays with the chain in another plane, unless another chain turns it.
+    """
+    armature = settings.id_data
+    names = bones_of(armature.data, settings.tip, settings.bone_count)
+    post = settings.post
+    if not names or post in names or post not in armature.data.bones:
+        return names
+    if settings.plane != POST:
+        for other in armature.ik2d.chains:
+            turned = bones_of(armature.data, other.tip, other.bone_count)
+            if other != settings and (post in turned or other.plane == POST and other.post == post):
+                return names
+    return [post, *names]
 
 
 def post_axis(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> int:

@@ -39,6 +39,7 @@ class OwnPose(Frames):
 
     turns: Floats  # (frames, n) radians about each bone's local axis
     first: Floats | None = None  # (frames, 3, 3) the first bone's own rotation, where the plane is turned too
+    channels: Floats | None = None  # (frames, c) the values of the first bone's rotation channels
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,11 +120,14 @@ def _pose_of(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curv
     """Return the pose at some frames by curves; bones without one are at rest."""
     turns = np.zeros((len(times), len(rig.bones)))
     first = None if rig.swing is None else np.zeros((len(times), 3, 3)) + np.eye(3)
+    channels = np.tile(_rest(rig.pose_bones[0]), (len(times), 1))
     if curves:
         shown = strip_times(rig.armature, animation_times(scene, times))
         for i, bone in enumerate(rig.pose_bones):
             values = _values(bone, curves, shown, _rest(bone))
             turns[:, i] = _turns(bone, rig.joints.axes[i], values)
+            if i == 0:
+                channels = values
             if i == 0 and first is not None:
                 first = matrices(bone.rotation_mode, values)
     turns[:, rig.joints.fixed] = 0.0
@@ -135,7 +139,7 @@ def _pose_of(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curv
             chain=rig.name,
             time=times[int(np.argmin(good))],
         )
-    return OwnPose(turns, first)
+    return OwnPose(turns, first, channels)
 
 
 def _curves(rig: RigChain, curves: Curves) -> Curves:

@@ -23,9 +23,11 @@ from ..chain.checks.bones import rest_joints
 from ..chain.joints import Joints
 from ..chain.planes import reach_of
 from ..rest import rest_matrix
+from ..scene.bone_constraints import Held, with_other_controls
 from ..scene.samples import ChainSamples
 from .bone_matrices import rest_to_pose, transforms
 from .kinematics import read_linkage
+from .rotations import SINGLE_AXIS_MODE
 
 # A rotation whose entries are nearer to none than this is none: rounding of 32 bits leaves as much.
 _NO_ROTATION = 2e-6
@@ -35,12 +37,12 @@ def chain_of_post(rig: RigChain) -> RigChain:
     """Return a chain of the post above a chain alone, to sample it and to look up its keys."""
     assert rig.post is not None
     axis = np.eye(3)[None, rig.post.rule.axis]
-    free = np.full((1, 2), np.nan)
+    limits = np.array([rig.post.rule.limits or (np.nan, np.nan)])
     return replace(
         rig,
         bones=(rig.post.bone,),
         settings=replace(rig.settings, post=None, path="", native=None, tip_angle=None),
-        joints=Joints(free, np.ones(1), np.zeros(1, np.bool_), axis, np.zeros(1)),
+        joints=Joints(limits, np.ones(1), np.zeros(1, np.bool_), axis, np.zeros(1)),
         swing=None,
         pole=None,
         stretching=None,
@@ -48,6 +50,17 @@ def chain_of_post(rig: RigChain) -> RigChain:
         hands=None,
         foot=None,
     )
+
+
+def with_all_controls(rig: RigChain, first: float, last: float, reaching: Sequence[Held]) -> RigChain:
+    """Return a chain with warnings for other controls of its bones and of its post, on some frames."""
+    rig = with_other_controls(rig, first, last, reaching)
+    if rig.post_above is None:
+        return rig
+    alone = chain_of_post(rig).with_remarks(notes=())
+    post = with_other_controls(alone, first, last, reaching).remarks
+    controls = rig.remarks.other_controls or post.other_controls
+    return rig.with_remarks(notes=(*rig.remarks.notes, *post.notes), other_controls=controls)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +111,11 @@ def solved_post(rig: RigChain, samples: ChainSamples, space: PostSpace) -> PostA
     return post.rule.solve(targets, normals, np.broadcast_to(distances, len(normals)), reaches)
 
 
-def post_channels(rig: RigChain, angles: Floats, swings: Floats) -> BoneRotation:
+def post_channels(rig: RigChain, angles: Floats, swings: Floats, single_axis: bool = False) -> BoneRotation:
     """Return the rotation channels of a post for its angles (frames,); swings: as in PostSpace.
 
-    Of Euler angles the one about its axis: the others stay as they are.
+    Of Euler angles the one about its axis: the others stay as they are. single_axis: one Euler angle, in
+    another rotation mode if need be, of a post that turns about its axis alone.
     """
     assert rig.post is not None
     bone, axis = rig.armature.pose.bones[rig.post.bone], rig.post.rule.axis
@@ -109,7 +123,12 @@ def post_channels(rig: RigChain, angles: Floats, swings: Floats) -> BoneRotation
     if prop == "rotation_euler":
         values = np.multiply.outer(angles, own)
         return BoneChannels(bone.name, prop, values, channels=(axis,))
-    if prop == "rotation_axis_angle" and (swings == np.eye(3)).all():
+    pure = bool((swings == np.eye(3)).all())
+    if single_axis and pure:
+        return BoneRotation(
+            bone.name, "rotation_euler", np.multiply.outer(angles, own), SINGLE_AXIS_MODE, turning=axis
+        )
+    if prop == "rotation_axis_angle" and pure:
         return BoneRotation(bone.name, prop, np.column_stack((angles, np.tile(own, (len(angles), 1)))))
     w, (x, y, z) = np.cos(angles / 2.0), np.multiply.outer(own, np.sin(angles / 2.0))
     turns = np.column_stack((w, x, y, z))
@@ -117,6 +136,24 @@ def post_channels(rig: RigChain, angles: Floats, swings: Floats) -> BoneRotation
     if prop == "rotation_axis_angle":
         values = _axis_angles(values)
     return BoneRotation(bone.name, prop, values)
+
+
+def angles_in(rig: RigChain, channels: Floats) -> Floats:
+    """Return the angles (m,) of a post about its axis by its rotation channels (m, c), with whole turns."""
+    assert rig.post is not None
+    mode, axis = rig.armature.pose.bones[rig.post.bone].rotation_mode, rig.post.rule.axis
+    if mode == 'QUATERNION':
+        angles: Floats = 2.0 * np.arctan2(channels[:, 1 + axis], channels[:, 0])
+        return angles
+    if mode == 'AXIS_ANGLE':
+        sizes = norms(channels[:, 1:])
+        along = channels[:, 1 + axis] / np.where(sizes > 0.0, sizes, 1.0)
+        rounds = 2.0 * np.pi * np.round(channels[:, 0] / (2.0 * np.pi))
+        half = 0.5 * (channels[:, 0] - rounds)
+        twist = 2.0 * np.arctan2(np.sin(half) * along, np.cos(half))
+        whole: Floats = twist + np.sign(along) * rounds
+        return whole
+    return channels[:, axis].copy()
 
 
 def about(axis: int, angles: Floats) -> Floats:
