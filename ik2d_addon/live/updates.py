@@ -38,7 +38,7 @@ _OF_POSED = (
 _of_joint = attrgetter("use_limit", "limit_min", "limit_max", "weight", "use_slide", "slide_min", "slide_max")
 
 
-_of_chain = attrgetter("enabled", "live", "tip", "target", "subtarget", "pole", "pole_subtarget")
+_of_chain = attrgetter("enabled", "live", "tip", "post", "target", "subtarget", "pole", "pole_subtarget")
 
 
 class Updates:

@@ -24,7 +24,7 @@ from .renames import bones_of
 # The contacts of a foot, or of a tip without one. Plant Feet reads them, no solve does.
 CONTACTS = ("contact", "contact_heel", "contact_toe")
 # Whether a chain is solved at all, and names: bones may be renamed.
-_NO_SETTINGS = {"name", "enabled", "live", "tip", "subtarget", "pole_subtarget", *CONTACTS}
+_NO_SETTINGS = {"name", "enabled", "live", "tip", "post", "subtarget", "pole_subtarget", *CONTACTS}
 # Settings that live chains read on each frame.
 _EACH_FRAME = {"softness", "influence", *FOOT_NAMES}
 _DATA = ("name", "length", "use_connect", "use_inherit_rotation", "inherit_scale", "use_local_location")

@@ -144,7 +144,7 @@ def choosing(monkeypatch):
         plan, name="leg", given=None, gaps=(), found=None, half_way=HALVES, influence=(1.0,) * 5, single=False
     ):
         chain = SimpleNamespace(
-            rig=SimpleNamespace(name=name, stretching=None),
+            rig=SimpleNamespace(name=name, stretching=None, post_above=None),
             turns=TURNS,
             influence=np.array(influence),
             factors=None,

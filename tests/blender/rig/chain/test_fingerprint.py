@@ -86,6 +86,14 @@ def test_settings_are_what_is_not_hidden():
                 "start_from",
             ),
             *("root_turns_freely", "slide_weight", "iterations", "tolerance"),
+            *(
+                "post_axis",
+                "post_side",
+                "use_post_limit",
+                "post_limit_min",
+                "post_limit_max",
+                "post_reach_over",
+            ),
         ]
     )
     assert [name for name, _ in settings_of(chain.joints[0])] == [
