@@ -145,7 +145,16 @@ def towards_pole():
     return armature
 
 
-RIGS = (plain, reduced, towards_pole, adopted, native, native_unbaked)
+def on_a_post():
+    """Bake a leg whose body, which nods by keys, turns about itself towards a target that goes round it."""
+    armature, target = add_walker()
+    target.delta_location = (0.6, 0.0, 0.3)
+    add_chain(armature, "shin", target, plane='POST', post="body", post_axis='Y')
+    assert bake(armature).all_reached
+    return armature
+
+
+RIGS = (plain, reduced, towards_pole, on_a_post, adopted, native, native_unbaked)
 
 
 @pytest.mark.slow
