@@ -9,7 +9,7 @@ from mathutils import Euler, Quaternion
 
 from ...core.inputs import Floats
 from ...core.words import say
-from ..animation.bone_channels import BoneRotation, rotation_property
+from ..animation.bone_channels import BoneChannels, BoneRotation, rotation_property
 from ..chain.chain import RigChain
 from ..chain.hands import REST
 from ..chain.joints import CLOSE, EXACT, own_axis
@@ -105,10 +105,21 @@ def channels_at_rest(rig: RigChain, single_axis: bool = False) -> list[BoneRotat
     """Return the channels that a bake of a chain writes, with the values of the rest pose."""
     count = len(rig.bones)
     return [
+        *_post_at_rest(rig),
         *bone_rotations(rig, np.zeros((1, count)), single_axis),
         *slide_channels(rig, np.zeros((1, count, 3))),
         *(_hand_at_rest(rig.armature.pose.bones[name]) for name in (rig.hands.bones if rig.hands else ())),
     ]
+
+
+def _post_at_rest(rig: RigChain) -> Iterator[BoneRotation]:
+    if rig.post_above is None:
+        return
+    at_rest = _hand_at_rest(rig.armature.pose.bones[rig.post_above.bone])
+    if at_rest.property == "rotation_euler":
+        axis = rig.post_above.rule.axis
+        at_rest = BoneChannels(at_rest.bone, at_rest.property, at_rest.values, channels=(axis,))
+    yield at_rest
 
 
 def _hand_at_rest(bone: bpy.types.PoseBone) -> BoneRotation:
