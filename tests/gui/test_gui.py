@@ -156,6 +156,7 @@ def play(
             ["--enable-event-simulate", "--window-geometry", "0", "0", "1280", "800"],
             id="four_chains",
         ),
+        pytest.param("scenario_post.py", ["--enable-event-simulate"], id="post"),
         pytest.param("scenario_pictures.py", ["--enable-event-simulate"], id="panel_pictures"),
         pytest.param("scenario_long_bake.py", ["--enable-event-simulate"], id="long_bake"),
         pytest.param("scenario_by_name.py", ["--enable-event-simulate"], id="by_name"),
