@@ -60,11 +60,11 @@ class PostRule:
         phi, rho = np.arctan2(targets[:, v], targets[:, u]), np.hypot(targets[:, v], targets[:, u])
         psi, size = np.arctan2(normals[:, v], normals[:, u]), np.hypot(normals[:, v], normals[:, u])
         off = distances - normals[:, k] * targets[:, k]
-        there = size * rho
+        least = _ON_AXIS * (np.abs(targets[:, k]) + reaches)
+        there = size * np.maximum(rho, least)  # rounding is no side
         held = there > np.abs(off)
         cosines = np.where(held, off / np.where(held, there, 1.0), np.sign(off))
-        open_ = rho <= _ON_AXIS * (np.abs(targets[:, k]) + reaches)
-        phi = np.where(open_, psi + self.side * np.pi / 2.0, phi)
+        phi = np.where(rho <= least, psi + self.side * np.pi / 2.0, phi)
         aside = np.arccos(cosines)
         angles = self._nearest(phi - psi - self.side * aside)
         status = np.where(held, HELD, NEAREST)
@@ -86,9 +86,10 @@ class PostRule:
         k, (u, v) = self.axis, self._across
         a, b, p, q = target[u], target[v], normal[u], normal[v]
         rho, off, psi = sqrt(a * a + b * b), distance - normal[k] * target[k], atan2(q, p)
-        there = sqrt(p * p + q * q) * rho
+        least = _ON_AXIS * (abs(target[k]) + reach)
+        there = sqrt(p * p + q * q) * max(rho, least)
         phi = atan2(b, a)
-        if rho <= _ON_AXIS * (abs(target[k]) + reach):
+        if rho <= least:
             phi = psi + self.side * pi / 2.0
         status = HELD
         if there > abs(off):
