@@ -103,13 +103,16 @@ class Turret:
             post.rotation_euler[self.axis] = angle
 
 
-def turret(seed: int, rate: float | None = None, mode: str = "") -> Turret:
+def turret(seed: int, rate: float | None = None, mode: str = "", still: bool = False) -> Turret:
     """Return a turret with a target at tips of poses that it can take, at `rate` radians of the post a frame.
 
-    rate: None for a random one. mode: the rotation mode of all its bones; "" for random ones.
+    rate: None for a random one. mode: the rotation mode of all its bones; "" for random ones. still: whether
+    the bones between are posed, but without keys.
     """
     rng = np.random.default_rng(seed)
     made = _build(rng, mode)
+    if still:
+        _still_bones_between(made.armature)
     rate = float(rng.uniform(0.1, 0.9)) if rate is None else rate
     _place_target(made, rate)
     return made
@@ -181,6 +184,14 @@ def _build(rng: np.random.Generator, mode: str) -> Turret:
     elif made.post.rotation_mode != 'AXIS_ANGLE':
         made.post.rotation_euler = tilt
     return made
+
+
+def _still_bones_between(armature: bpy.types.Object) -> None:
+    from ik2d_addon.rig.animation.versions import existing_channels
+
+    held = existing_channels(armature)
+    for curve in [curve for curve in held.fcurves if '"mid' in curve.data_path] if held else []:
+        held.fcurves.remove(curve)
 
 
 def _key_carrier(bone: bpy.types.PoseBone, rng: np.random.Generator) -> None:

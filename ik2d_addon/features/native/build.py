@@ -38,6 +38,9 @@ from .empties import add_empties, remove_native
 from .expressions import euler_angles, names_in
 from .hands import HandEmpties, drive_foot
 from .plan import NativePlan, Shape, shape_of
+from .post.building import build_post
+from .post.refusals import refuse_first_bone, refuse_post
+from .post.turning import PostTurn, read_turn
 from .refusals import is_animated, refuse_uneven, refuse_unfit
 from .swings import read_following
 
@@ -75,10 +78,15 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
     scene = bpy.context.scene
     rig = with_inputs_checked(read_chain(armature, settings))
     refuse_moved_target(rig)
+    refuse_first_bone(rig)
     refuse_unfit(rig, scene)
     refuse_unreadable(settings)
     rig, samples, times = _facing(rig, scene)
     refuse_uneven(rig, samples, times)
+    turn = None
+    if rig.post is not None:
+        refuse_post(rig, scene)
+        turn, samples = read_turn(rig, scene, samples, times)
     try:
         shape = shape_of(rig)
         plan = planner(shape)(shape)
@@ -87,10 +95,10 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
             "Chain '{chain}' cannot be converted to drivers: {error}", chain=rig.name, error=error
         ) from None
     had_animation = armature.animation_data is not None
-    empties, hands = add_empties(rig)
+    empties, hands = add_empties(rig, turn)
     _note(settings, empties, had_animation)
     try:
-        native = _built(rig, settings, plan, empties, hands)
+        native = _built(rig, settings, plan, empties, hands, turn)
         settings.native_constraint = native.constraints[0][1]  # as Blender has it
         settings.native_print = fingerprint_of(settings)
         return replace(native, warnings=(*_notes_on_target(rig, samples, times, scene), *_warnings(settings)))
@@ -216,6 +224,7 @@ def _built(
     plan: NativePlan,
     empties: Empties,
     hands: HandEmpties | None,
+    turn: PostTurn | None = None,
 ) -> Native:
     """Add the properties, the constraints and the drivers."""
     controls = (*CONTROLS, *(STRETCH if plan.factors else ()), *(FOOT if rig.foot is not None else ()))
@@ -226,6 +235,10 @@ def _built(
     for name, expression in plan.steps:
         drive_step(empties, name, expression, plan.curves.get(name))
     armature, name, made = rig.armature, settings.native_constraint, []
+    if turn is not None:
+        constraint = _limited(turn.bone, name)
+        build_post(turn, empties, constraint)
+        made.append((turn.bone, constraint))
     for i, (bone, axis) in enumerate(zip(rig.pose_bones, rig.joints.axes, strict=True)):
         if i == 0 and isinstance(empties, SwungEmpties):
             made.append((bone, _copied(bone, name, empties.turned, empties)))

@@ -15,8 +15,10 @@ from ...rig.chain.chain import chosen_solver
 from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.native_state import TURNING, acts, constraints_of, controls_of, is_native, is_own_empty
 from ...rig.chain.planes import FOLLOWING, reach_of
+from ...rig.chain.post import POST
 from ...rig.chain.renames import bones_of
 from ...rig.rest import rest_matrix
+from .post.held import above_chain, held_numbers
 from .swings import follows
 
 # Edit Mode changes rest matrices a little; within this part of the reach they are the same.
@@ -35,14 +37,19 @@ def changed_since_made(settings: bpy.types.PropertyGroup) -> str:
         return say("parts of it are gone")
     if settings.native_stand.parent != armature:
         return say("its empties are those of another armature")
-    made = settings.native_print.split()
-    if made and len(made) - 1 != len(_numbers(armature, names)):
+    made, numbers = settings.native_print.split(), _numbers(settings, names)
+    held = held_numbers(settings)
+    if made and len(made) - 1 != len(numbers) + len(held):
         return say("it has other bones")
     turning = {
         bone.name: constraint for bone, constraint in constraints_of(settings) if constraint.type in TURNING
     }
     if not turning.keys() >= set(names):
         return say("parts of it are gone")
+    if settings.plane == POST and settings.post not in turning:
+        limited = {name for name, constraint in turning.items() if constraint.type == 'LIMIT_ROTATION'}
+        gone = limited <= set(names)
+        return say("parts of it are gone") if gone else say("its post is another one")
     first = turning[names[0]]
     if first.type == 'COPY_TRANSFORMS' and not _swings(settings, first):
         return say("parts of it are gone")
@@ -57,8 +64,12 @@ def changed_since_made(settings: bpy.types.PropertyGroup) -> str:
             return say("its pole is another one")
     if made and made[0] != _digest(settings, names):
         return say("its settings are others")
-    if made and np.abs(np.array(made[1:], np.float64) - _numbers(armature, names)).max() > _SAME:
-        return say("its bones are others in rest")
+    if made:
+        off = np.abs(np.array(made[1:], np.float64) - np.concatenate((numbers, held)))
+        if off[: len(numbers)].max() > _SAME:
+            return say("its bones are others in rest")
+        if off[len(numbers) :].max(initial=0.0) > _SAME:
+            return say("its post, or a bone between it and the chain, is posed differently")
     return ""
 
 
@@ -70,8 +81,8 @@ def acts_as_set(settings: bpy.types.PropertyGroup) -> bool:
 def fingerprint_of(settings: bpy.types.PropertyGroup) -> str:
     """Return the fingerprint of a chain's drivers: digest of its settings, numbers of its rest pose."""
     names = _bones(settings)
-    numbers = (f"{number:.8g}" for number in _numbers(settings.id_data, names))
-    return " ".join((_digest(settings, names), *numbers))
+    numbers = np.concatenate((_numbers(settings, names), held_numbers(settings)))
+    return " ".join((_digest(settings, names), *(f"{number:.8g}" for number in numbers)))
 
 
 def _bones(settings: bpy.types.PropertyGroup) -> list[str]:
@@ -105,6 +116,13 @@ def _settings(settings: bpy.types.PropertyGroup, names: Sequence[str]) -> Iterat
     foot = settings.foot
     if foot.is_added:
         yield foot.heel[:], foot.ball[:], foot.toe_tip[:], foot.use_ground, foot.ground and foot.ground.name
+    if settings.plane == POST:
+        yield settings.post_axis, settings.post_side
+        yield settings.use_post_limit and (
+            settings.post_limit_min,
+            settings.post_limit_max,
+            settings.post_reach_over,
+        )
     yield settings.tip_rotation, settings.tip_angle_offset, settings.tip_angle_first
     if "stretch" in (controls_of(settings) or ()):
         yield settings.stretch_bones
@@ -113,9 +131,12 @@ def _settings(settings: bpy.types.PropertyGroup, names: Sequence[str]) -> Iterat
             yield joint.use_limit and (joint.limit_min, joint.limit_max), joint.weight, joint.use_slide
 
 
-def _numbers(armature: bpy.types.Object, names: Sequence[str]) -> Floats:
-    """Return the log of the bones' reach at rest, their joints as parts of it, and their X axes (roll)."""
-    bones = [armature.pose.bones[name] for name in names]
+def _numbers(settings: bpy.types.PropertyGroup, names: Sequence[str]) -> Floats:
+    """Return the log of the bones' reach at rest, their joints as parts of it, and their X axes (roll).
+
+    Of a chain with a post the bones from there on.
+    """
+    bones = [*above_chain(settings), *(settings.id_data.pose.bones[name] for name in names)]
     joints = rest_joints(bones)
     reach = reach_of(joints)
     rolled = [rest_matrix(bone.bone)[:3, 0] for bone in bones]

@@ -12,6 +12,8 @@ from .expressions import checked, names_in
 
 # The target's place, from the root in the plane's axes; "x" and "y" are steps where the plane follows it.
 _PLACES = {"x": 'LOC_X', "y": 'LOC_Y', "tx": 'LOC_X', "ty": 'LOC_Y', "tz": 'LOC_Z'}
+# The target's place in the space that a post turns in.
+_ON_POST = {"px": 'LOC_X', "py": 'LOC_Y', "pz": 'LOC_Z'}
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,10 @@ class Empties:
     controls: bpy.types.Object  # in the chain's plane, at its root; has all properties
     target_copy: bpy.types.Object  # its child, at the target's place
 
+    def place(self, name: str) -> tuple[bpy.types.Object, str] | None:
+        """Return the empty whose location a variable is, and which part of it; None for other variables."""
+        return (self.target_copy, _PLACES[name]) if name in _PLACES else None
+
 
 @dataclass(frozen=True)
 class SwungEmpties(Empties):
@@ -28,6 +34,22 @@ class SwungEmpties(Empties):
 
     swing: bpy.types.Object  # another child of the controls, which turns with the target
     turned: bpy.types.Object  # its child, with the first bone's rotation
+
+
+@dataclass(frozen=True)
+class PostEmpties(Empties):
+    """The five empties of a native chain whose plane turns about a post above it, see post/building.py.
+
+    The controls are in the space that the post turns in.
+    """
+
+    target_on_post: bpy.types.Object  # another child of the controls, at the target's place
+    table: bpy.types.Object  # a third, which turns as the post
+    plane: bpy.types.Object  # its child, in the chain's plane at its root; the target's copy is its child
+
+    def place(self, name: str) -> tuple[bpy.types.Object, str] | None:
+        """Return the empty whose location a variable is, and which part of it; None for other variables."""
+        return (self.target_on_post, _ON_POST[name]) if name in _ON_POST else super().place(name)
 
 
 def path_of(name: str) -> str:
@@ -65,10 +87,11 @@ def drive(
     for name in names_in(expression):
         variable = driver.variables.new()
         variable.name = name
-        if name in _PLACES and name not in empties.controls:
+        place = None if name in empties.controls else empties.place(name)
+        if place is not None:
             variable.type = 'TRANSFORMS'
             source = variable.targets[0]
-            source.id, source.transform_type = empties.target_copy, _PLACES[name]
+            source.id, source.transform_type = place
             source.transform_space = 'LOCAL_SPACE'
         else:
             variable.targets[0].id = empties.controls

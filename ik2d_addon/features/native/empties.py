@@ -26,40 +26,55 @@ from ...rig.chain.native_state import (
 from ...rig.chain.readable import refuse_no_text
 from .drivers import Empties, SwungEmpties, path_of
 from .hands import HandEmpties, add_hand_empties
+from .post.building import add_post_empties
+from .post.turning import PostTurn
 
 # Their size, as a part of the first bone's length.
 _SIZE = 0.1
 
 
-def add_empties(rig: RigChain) -> tuple[Empties, HandEmpties | None]:
+def add_empties(rig: RigChain, turn: PostTurn | None = None) -> tuple[Empties, HandEmpties | None]:
     """Add the controls, a child of the bone above the chain, and their child, which follows the target.
 
     And those that turn what hangs on the tip, if that has an orientation of its own.
 
     The controls have the plane's axes and the root as origin, so that the child's location is the target's
-    in the plane. For a plane that follows its target also two that turn with it, see swings.py.
+    in the plane. For a plane that follows its target also two that turn with it, see swings.py. turn: of a
+    post above the chain, which the controls are in the space of; the child then hangs on the turned plane.
     """
-    armature, above = rig.armature, rig.pose_bones[0].parent
     controls, target_copy = _empty(rig, "stand"), _empty(rig, "probe")
-    controls.parent = armature
-    if above is not None:
-        controls.parent_type, controls.parent_bone = 'BONE', above.name
-        tail = above.bone.matrix_local @ Matrix.Translation((0.0, above.bone.length, 0.0))
-        controls.matrix_parent_inverse = tail.inverted()
-    plane = rig.plane
+    plane, target = rig.plane, (rig.target, rig.subtarget)
     rows = np.column_stack((plane.x, plane.y, plane.normal, plane.origin)).tolist()
-    controls.matrix_basis = Matrix([*rows, [0, 0, 0, 1]])
-    target_copy.parent = controls
+    if turn is None:
+        _hang(controls, rig.pose_bones[0])
+        controls.matrix_basis = Matrix([*rows, [0, 0, 0, 1]])
+        empties, held = Empties(controls, target_copy), controls
+    else:
+        _hang(controls, turn.bone)
+        controls.matrix_parent_inverse = controls.matrix_parent_inverse @ Matrix(turn.space.tolist())
+        on_post = add_post_empties(turn, controls, target_copy, target, lambda what: _empty(rig, what))
+        empties, held = on_post, on_post.plane
+    target_copy.parent = held
     hands = None
     if rig.hands is not None:
-        hands = add_hand_empties(rig, controls, lambda what: _empty(rig, what))
+        hands = add_hand_empties(rig, held, lambda what: _empty(rig, what))
     follow = target_copy.constraints.new('COPY_LOCATION')
-    follow.target, follow.subtarget = (rig.target, rig.subtarget) if hands is None else hands.goal
+    follow.target, follow.subtarget = target if hands is None else hands.goal
     if rig.swing is None:
-        return Empties(controls, target_copy), hands
+        return empties, hands
     swing, turned = _empty(rig, "swing"), _empty(rig, "turn")
     swing.parent, turned.parent = controls, swing
     return SwungEmpties(controls, target_copy, swing, turned), hands
+
+
+def _hang(empty: bpy.types.Object, bone: bpy.types.PoseBone) -> None:
+    """Have the bone above a bone carry an empty, or the armature where there is none, as if in rest."""
+    above = bone.parent
+    empty.parent = bone.id_data
+    if above is not None:
+        empty.parent_type, empty.parent_bone = 'BONE', above.name
+        tail = above.bone.matrix_local @ Matrix.Translation((0.0, above.bone.length, 0.0))
+        empty.matrix_parent_inverse = tail.inverted()
 
 
 def remove_empties(*empties: bpy.types.Object | None) -> None:

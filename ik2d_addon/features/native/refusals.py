@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reasons why a chain cannot be native, as sentences that name the bone and the fix."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import bpy
 import numpy as np
@@ -30,7 +30,12 @@ _UNSCALED = 1e-6
 
 def refuse_unfit(rig: RigChain, scene: bpy.types.Scene) -> None:
     """Raise IK2DError with the first reason why a chain cannot be native."""
-    for problem in _problems_of(rig, scene):
+    refuse_first(rig, _problems_of(rig, scene))
+
+
+def refuse_first(rig: RigChain, problems: Iterable[str]) -> None:
+    """Raise IK2DError with the first of some reasons why a chain cannot be native."""
+    for problem in problems:
         raise refusal(
             "Chain '{chain}' cannot be converted to drivers: {problem}", chain=rig.name, problem=problem
         )
@@ -99,7 +104,7 @@ def _problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
         yield say("its last bone has an angle of its own; set Last Bone's Angle to Free, or bake it instead")
     for i, bone in enumerate(rig.pose_bones):
         yield from _of_joint(rig, i)
-        yield from _of_inheritance(bone, root=i == 0)
+        yield from of_inheritance(bone, root=i == 0)
         yield from _of_place(bone)
         yield from _of_scale(rig, i)
     limited = not np.isnan(rig.joints.limits).all()
@@ -146,7 +151,8 @@ def _of_joint(rig: RigChain, i: int) -> Iterator[str]:
         )
 
 
-def _of_inheritance(bone: bpy.types.PoseBone, root: bool) -> Iterator[str]:
+def of_inheritance(bone: bpy.types.PoseBone, root: bool) -> Iterator[str]:
+    """Yield the reasons why a bone does not take all of what its parent does."""
     data = bone.bone
     if data.parent is None:
         return
@@ -179,7 +185,7 @@ def _of_place(bone: bpy.types.PoseBone) -> Iterator[str]:
     if bone.bone.use_connect and bone.parent is not None:
         return
     axes = [0, 1, 2]
-    if (driven := _driven(bone, "location", axes)) is not None:
+    if (driven := driven_axis(bone, "location", axes)) is not None:
         yield say(
             "the location of the bone '{bone}' has a driver on {axis}; move the bone above it instead, and "
             "delete or mute that driver",
@@ -201,7 +207,7 @@ def _of_scale(rig: RigChain, i: int) -> Iterator[str]:
     scaled = [bone.scale[axis] for axis in axes]
     if rig.stretching is not None:
         scaled.append(rig.stretching.bases[i])
-    if (driven := _driven(bone, "scale", axes)) is not None:
+    if (driven := driven_axis(bone, "scale", axes)) is not None:
         yield say(
             "the scale of the bone '{bone}' has a driver on {axis}; scale the bone above the chain instead, "
             "and delete or mute that driver",
@@ -216,7 +222,7 @@ def _of_scale(rig: RigChain, i: int) -> Iterator[str]:
         )
 
 
-def _driven(bone: bpy.types.PoseBone, name: str, axes: Sequence[int]) -> int | None:
+def driven_axis(bone: bpy.types.PoseBone, name: str, axes: Sequence[int]) -> int | None:
     """Return the first axis of some channels of a bone that a driver moves; None for none."""
     path = bone.path_from_id(name)
     return next((axis for axis in axes if acting_driver(bone.id_data, path, axis) is not None), None)
@@ -224,18 +230,22 @@ def _driven(bone: bpy.types.PoseBone, name: str, axes: Sequence[int]) -> int | N
 
 def _keyed(bone: bpy.types.PoseBone, name: str, rest: float, axes: Sequence[int]) -> bool:
     """Return whether a key's value is off rest in one of some channels of a bone."""
+    values = (key.co[1] for curve in curves_of(bone, name, axes) for key in curve.keyframe_points)
+    return any(abs(value - rest) > _UNSCALED for value in values)
+
+
+def curves_of(bone: bpy.types.PoseBone, name: str, axes: Sequence[int]) -> Iterator[bpy.types.FCurve]:
+    """Yield the F-Curves of some channels of a bone, in its armature's action and NLA strips."""
     armature, path = bone.id_data, bone.path_from_id(name)
     animation = armature.animation_data
     if animation is None:
-        return False
+        return
     wanted = {(path, axis) for axis in axes}
     places = (versions.strip_channels(strip) for strip in versions.playing_strips(animation))
     holders = [holder for holder in (versions.existing_channels(armature), *places) if holder is not None]
     for curve in (curve for holder in holders for curve in holder.fcurves):
-        values = (key.co[1] for key in curve.keyframe_points)
-        if (curve.data_path, curve.array_index) in wanted and any(abs(v - rest) > _UNSCALED for v in values):
-            return True
-    return False
+        if (curve.data_path, curve.array_index) in wanted:
+            yield curve
 
 
 def is_animated(owner: bpy.types.Object, path: str) -> bool:
@@ -246,7 +256,7 @@ def is_animated(owner: bpy.types.Object, path: str) -> bool:
 def _of_natives(rig: RigChain) -> Iterator[str]:
     """Yield a reason for each bone that another native chain turns."""
     for other in rig.armature.ik2d.chains:
-        for bone, _ in constraints_of(other, rig.bones):
+        for bone, _ in constraints_of(other, rig.bones_from_post):
             yield say(
                 "its bone '{bone}' is turned by chain '{other}' on drivers already; make that one "
                 "active and press Remove Drivers",
@@ -264,7 +274,7 @@ def _of_other_controls(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
 
 def _of_longer_ik(rig: RigChain) -> Iterator[str]:
     """Yield IK constraints, muted ones too, that with the drivers would make a dependency cycle."""
-    above = rig.pose_bones[0].parent
+    above = rig.armature.pose.bones[rig.turned_bones[0]].parent
     waited_for = {above.name} if above is not None else set()
     for ob, name in rig.followed:
         if ob == rig.armature and name:
@@ -275,7 +285,7 @@ def _of_longer_ik(rig: RigChain) -> Iterator[str]:
             if constraint.type == 'IK' and constraint.target is not None:
                 line = [higher.name for higher in (bone, *bone.parent_recursive)][not constraint.use_tail :]
                 line = line[: constraint.chain_count or len(line)]
-                if waited_for.intersection(line) and set(rig.bones).intersection(line):
+                if waited_for.intersection(line) and set(rig.turned_bones).intersection(line):
                     yield say(
                         "the IK constraint '{constraint}' of bone '{bone}' continues up to '{line}', and "
                         "even where it is muted Blender cannot evaluate both; lower its Chain Length to "
@@ -283,5 +293,5 @@ def _of_longer_ik(rig: RigChain) -> Iterator[str]:
                         constraint=constraint.name,
                         bone=bone.name,
                         line=line[-1],
-                        index=line.index(rig.bones[0]) + 1,
+                        index=line.index(rig.turned_bones[0]) + 1,
                     )
