@@ -22,6 +22,7 @@ _FUNCTIONS = {
     "cos": np.cos,
     "sin": np.sin,
     "asin": np.arcsin,
+    "acos": np.arccos,
     "clamp": lambda value, low, high: min(max(value, low), high),
 }
 

@@ -22,6 +22,7 @@ from ...rig.chain.native_state import BARE, LIVE, PREFIX, acts, constraints_of, 
 from ...rig.chain.order import refuse_moved_target
 from ...rig.chain.paths.follow import follow_list
 from ...rig.chain.planes import reach_of
+from ...rig.chain.post import POST
 from ...rig.chain.readable import refuse_no_text
 from ...rig.chain.renames import bones_of
 from ...rig.pose.kinematics import read_linkage
@@ -147,7 +148,7 @@ def _warnings(settings: bpy.types.PropertyGroup) -> tuple[str, ...]:
         return ()
     names = bones_of(armature.data, settings.tip, settings.bone_count)
     start = say("Chain '{chain}': its IK Blend mixes with", chain=settings.name)
-    if baked_keys(armature, names):
+    if baked_keys(armature, [*names, settings.post] if settings.plane == POST else names):
         return (
             say(
                 "{start} the keys of a bake; Clear Bake, and clear the rotation that is left (Alt-R)",

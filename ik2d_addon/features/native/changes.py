@@ -18,6 +18,7 @@ from ...rig.chain.planes import FOLLOWING, reach_of
 from ...rig.chain.post import POST
 from ...rig.chain.renames import bones_of
 from ...rig.rest import rest_matrix
+from .post.building import turns_on_post
 from .post.held import above_chain, held_numbers
 from .swings import follows
 
@@ -37,19 +38,20 @@ def changed_since_made(settings: bpy.types.PropertyGroup) -> str:
         return say("parts of it are gone")
     if settings.native_stand.parent != armature:
         return say("its empties are those of another armature")
-    made, numbers = settings.native_print.split(), _numbers(settings, names)
-    held = held_numbers(settings)
-    if made and len(made) - 1 != len(numbers) + len(held):
-        return say("it has other bones")
+    if turns_on_post(settings.native_stand) != (settings.plane == POST):
+        return say("its settings are others")
     turning = {
         bone.name: constraint for bone, constraint in constraints_of(settings) if constraint.type in TURNING
     }
-    if not turning.keys() >= set(names):
-        return say("parts of it are gone")
     if settings.plane == POST and settings.post not in turning:
         limited = {name for name, constraint in turning.items() if constraint.type == 'LIMIT_ROTATION'}
         gone = limited <= set(names)
         return say("parts of it are gone") if gone else say("its post is another one")
+    made, numbers, held = settings.native_print.split(), _numbers(settings, names), held_numbers(settings)
+    if made and len(made) - 1 != len(numbers) + len(held):
+        return say("it has other bones")
+    if not turning.keys() >= set(names):
+        return say("parts of it are gone")
     first = turning[names[0]]
     if first.type == 'COPY_TRANSFORMS' and not _swings(settings, first):
         return say("parts of it are gone")

@@ -13,10 +13,14 @@ import bpy
 from mathutils import Matrix
 
 from ....rig.chain.dependencies import Node
+from ....rig.chain.native_state import MARK
 from ..drivers import Empties, PostEmpties, drive, drive_step
 from ..expressions import num
 from .angle import TURN, steps
 from .turning import PostTurn
+
+# The mark of the empty that turns as the post.
+_TABLE = "table"
 
 
 def add_post_empties(
@@ -27,13 +31,18 @@ def add_post_empties(
     add: Callable[[str], bpy.types.Object],
 ) -> PostEmpties:
     """Add the empties of a post to a chain's controls. add: makes one, by a word for its name."""
-    probe, table, plane = add("post probe"), add("table"), add("plane")
+    probe, table, plane = add("post probe"), add(_TABLE), add("plane")
     probe.parent = table.parent = controls
     follow = probe.constraints.new('COPY_LOCATION')
     follow.target, follow.subtarget = target
     plane.parent = table
     plane.matrix_parent_inverse = Matrix(turn.plane.tolist())  # which holds all digits
     return PostEmpties(controls, target_copy, probe, table, plane)
+
+
+def turns_on_post(controls: bpy.types.Object) -> bool:
+    """Return whether a native chain's controls were made for one with a post."""
+    return any(child.get(MARK) == _TABLE for child in controls.children)
 
 
 def build_post(turn: PostTurn, empties: Empties, constraint: bpy.types.Constraint) -> None:

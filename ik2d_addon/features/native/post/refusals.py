@@ -80,10 +80,10 @@ def _of_between(bone: bpy.types.PoseBone, post: str) -> Iterator[str]:
     moved = any(_moves(bone, name, (0, 1, 2, 3)) for name in channels)
     held = any(not is_idle(bone.id_data, constraint) for constraint in bone.constraints)
     if moved or held:
-        cause = say("keys or drivers") if moved else say("a constraint")
+        cause = say("its keys or drivers") if moved else say("a constraint")
         yield say(
-            "{cause} may move the bone '{bone}' between its post '{post}' and its first bone, and drivers need "
-            "it still; move the post's target instead, bake the chain, or keep it live",
+            "the bone '{bone}' between its post '{post}' and its first bone may be moved by {cause}, and "
+            "drivers need it still; delete these, bake the chain instead, or keep it live",
             cause=cause,
             bone=bone.name,
             post=post,

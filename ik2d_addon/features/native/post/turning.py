@@ -130,4 +130,6 @@ def _turned(rig: RigChain, samples: ChainSamples, space: PostSpace) -> ChainSamp
     """Return samples of a chain on its post, turned to its targets."""
     assert rig.post is not None and samples.parent is not None
     turns = about(rig.post.rule.axis, solved_post(rig, samples, space).angles - space.angles)
-    return changed(samples, parent=space.to_pose @ transforms(turns) @ inverse(space.to_pose) @ samples.parent)
+    return changed(
+        samples, parent=space.to_pose @ transforms(turns) @ inverse(space.to_pose) @ samples.parent
+    )
