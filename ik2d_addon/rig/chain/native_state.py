@@ -9,6 +9,7 @@ import bpy
 
 from ..animation.value_keys import existing_drivers
 from .foot.foot import FOOT_NAMES
+from .post import POST
 from .renames import bones_of
 
 # The settings that make a chain native; and the words in native_before: it was live, its armature had no
@@ -99,6 +100,8 @@ def constraints_of(
     if not constraints:
         return
     names = bones_of(armature.data, settings.tip, settings.bone_count)
+    if settings.plane == POST:
+        names.append(settings.post)
     others = {chain.native_stand for chain in armature.ik2d.chains if chain != settings}
     # By their paths: to find each by itself takes their number squared.
     drivers = {curve.data_path: curve for curve in existing_drivers(armature) if curve.array_index == 0}

@@ -16,6 +16,7 @@ from swing_rigs import MODES
 from ik2d_addon.features.native import is_native, make_native, remove_native
 from ik2d_addon.rig.animation.bone_channels import ROTATIONS
 from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.chain.native_state import constraints_of
 from ik2d_addon.rig.pose.posts import chain_of_post, post_space, solved_post
 from ik2d_addon.rig.pose.target_plane import sampled_path
 
@@ -232,6 +233,16 @@ def test_removing_after_its_controls_were_deleted_leaves_the_post_without_a_cons
     armature, chain = robot_arm()
     make_native(armature, chain)
     bpy.data.objects.remove(chain.native_stand)
+    remove_native(armature, chain)
+    assert not any(len(bone.constraints) for bone in armature.pose.bones)
+
+
+def test_a_chain_that_names_the_same_controls_leaves_the_post_to_its_own():
+    armature, chain = robot_arm()
+    make_native(armature, chain)
+    other = armature.ik2d.chains.add()
+    other.name, other.native_stand, other.native_constraint = "other", chain.native_stand, "IK 2D arm"
+    assert [bone.name for bone, _ in constraints_of(chain)] == ["base", "upper", "lower"]
     remove_native(armature, chain)
     assert not any(len(bone.constraints) for bone in armature.pose.bones)
 
