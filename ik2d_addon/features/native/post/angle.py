@@ -28,7 +28,10 @@ def steps(rule: PostRule, normal: Floats, distance: float, reach: float) -> list
     k = rule.axis
     u, v = (k + 1) % 3, (k + 2) % 3
     x, y, along = PLACES[u], PLACES[v], PLACES[k]
-    size, psi = hypot(normal[u], normal[v]), float(np.arctan2(normal[v], normal[u]))
+    psi = float(np.arctan2(normal[v], normal[u]))
+    size = max(
+        hypot(normal[u], normal[v]), _ON_AXIS * float(np.abs(normal).max())
+    )  # of a plane across it none
     open_ = num(rule.side * pi / 2.0)
     off = f"{num(distance / size)}-{num(normal[k] / size)}*{along}"
     found = [

@@ -43,6 +43,10 @@ def test_a_target_nearer_the_axis_than_the_plane_comes_has_the_nearest_angle():
     assert status == 1 and abs(angle_of(rule, normal, 0.5, 1.0, (0.1, 0.0, 0.4)) - wanted) < 1e-9
 
 
+def test_a_plane_across_the_axis_has_an_angle():
+    assert abs(angle_of(PostRule(2, 1.0), np.array((0.0, 0.0, 1.0)), 0.2, 1.0, (0.3, 0.1, 0.4))) < 4.0
+
+
 @pytest.mark.parametrize("over", [False, True])
 def test_the_longest_numbers_fit_a_driver(over):
     rule = PostRule(0, -1.0, (-12.345678901234, -1.234567890123), over)
