@@ -18,9 +18,18 @@ from ...core.words import noted, say
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.value_keys import existing_drivers
 from ...rig.animation.versions import existing_fcurves
-from ...rig.chain.fingerprint import CONTACTS, digest, followed_by, holders_of, key_places, names_of
+from ...rig.chain.fingerprint import (
+    CONTACTS,
+    digest,
+    followed_by,
+    holders_of,
+    key_places,
+    names_of,
+    post_fingerprint,
+)
 from ...rig.chain.hands import posed_hands
 from ...rig.chain.native_state import controls_of
+from ...rig.chain.post import turned_bones_of
 from ...rig.chain.renames import bones_of
 from ...rig.chain.stretch import ALONG
 from ..native.controls import NAMES
@@ -32,6 +41,7 @@ _WORDS = {
     "pole": noted("the pole"),
     "keys": noted("the keys"),
     "pose": noted("the pose"),
+    "post": noted("the post"),
     "frame": noted("the frame"),
     "options": noted("the frame range or the options"),
 }
@@ -97,7 +107,7 @@ def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
     """Return the fingerprint of a chain's bake: settings, target, keys. animated: its armature's."""
     armature, bones = chain.id_data, _bones(chain)
     prefix = f"{chain.path_from_id()}."  # of its settings
-    paths = baked_paths(armature, [*bones, *posed_hands(chain)]) | _moved_paths(chain)
+    paths = baked_paths(armature, [*turned_bones_of(chain), *posed_hands(chain)]) | _moved_paths(chain)
     contacts = tuple(f".foot.{name}" for name in CONTACTS)
     settings = (path for path in animated.of_settings if path.startswith(prefix))
     paths |= {path for path in settings if not path.endswith(contacts)}
@@ -108,6 +118,7 @@ def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
         pole=[made for node in followed_by(chain)[1:] for made in _movers(*node)],
         # not the paths, as bones are renamed
         keys=key_places(curve for _, curve in keyed),
+        **_post(chain),
     )
 
 
@@ -123,8 +134,9 @@ def solve_fingerprint(chain: PropertyGroup, scene: Scene, animated: AnimatedPath
         pole=[_place(*node) for node in followed_by(chain)[1:]],
         pose=[
             [f"{value:.5g}" for value in _posed(chain, bone)]
-            for bone in _pose_bones(armature, [*bones, *posed_hands(chain)])
+            for bone in _pose_bones(armature, [*turned_bones_of(chain), *posed_hands(chain)])
         ],
+        **_post(chain),
     )
 
 
@@ -166,6 +178,12 @@ def _settings(chain: PropertyGroup, bones: Sequence[str], animated: AnimatedPath
     followed = [value for node in followed_by(chain) for value in _named(*node)]
     foot = _counted(chain.foot, animated.settings) if chain.foot.is_added else []
     return [settings, joints, places, *foot, *followed, *_controls(chain)]
+
+
+def _post(chain: PropertyGroup) -> dict[str, Any]:
+    """Return the part of a fingerprint on a chain's post; none without one, as in earlier versions."""
+    parts = post_fingerprint(chain)
+    return {"post": parts} if parts else {}
 
 
 def _counted(group: PropertyGroup, left_out: Collection[str]) -> list[tuple[str, Any]]:

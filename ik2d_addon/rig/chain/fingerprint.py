@@ -17,8 +17,9 @@ from ...core.swing import POLE
 from ..animation.bone_channels import locked_channels, rotation_property
 from ..animation.value_keys import existing_drivers
 from ..rest import rest_bone
-from .dependencies import Node, parents, walk
+from .dependencies import Node, acts_now, parents, walk
 from .foot.foot import FOOT_NAMES, ground_of
+from .post import bones_to_post
 from .renames import bones_of
 
 # The contacts of a foot, or of a tip without one. Plant Feet reads them, no solve does.
@@ -31,6 +32,8 @@ _DATA = ("name", "length", "use_connect", "use_inherit_rotation", "inherit_scale
 _LOCKS = ("rotation_mode", "lock_rotations_4d", "lock_rotation_w")
 # Properties of the constraints of an object or a bone.
 _OF_CONSTRAINTS = ("type", "mute", "enabled", "target", "subtarget")
+# And of those between a post and its chain, which have to turn with it.
+_SPACES = ("owner_space", "target_space")
 
 
 def fingerprint(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> tuple[Any, ...]:
@@ -49,6 +52,7 @@ def fingerprint(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> t
         list(_hands(armature, chain, bones[-1]) if bones and has_own_rotation(chain) else ()),
         _target_rest(chain.target, chain.subtarget) if chain.tip_rotation == 'TARGET' else None,
         [(*node, *_moved_by(*node)) for node in followed_by(chain)],
+        [(*_rest_of(bone), *_held_below_post(bone)) for bone in bones_to_post(chain)],
     )
 
 
@@ -131,6 +135,44 @@ def rest_fingerprint(
     parts = [list(_data_of(bone)) for bone in (*(bone.bone for bone in bones), *children)]
     locks = [list(_locks_of(bone)) for bone in bones]
     return [above and above.name, parts, locks, _target_rest(target, subtarget)]
+
+
+def post_fingerprint(chain: bpy.types.PropertyGroup) -> list[Any]:
+    """Return the fingerprint of the bones from a chain's post to its first one, without their names.
+
+    Where they are in the armature, their rest poses to as much as Edit Mode leaves as it is, locks and
+    constraints.
+    """
+    numbers = chain.id_data.data.bones
+    parts: list[Any] = []
+    for bone in bones_to_post(chain):
+        rest, place = bone.bone, numbers.find(bone.name)
+        above = numbers.find(rest.parent.name) if rest.parent is not None else -1
+        ends = np.array((rest.head_local, rest.tail_local)) / max(rest.length, 1e-12)
+        axes = np.array(rest.matrix_local.to_3x3())
+        rounded = [(np.round(values, 3) + 0.0).tolist() for values in (ends, axes)]
+        data = [getattr(rest, name) for name in _DATA if name not in ("name", "length")]
+        parts.append((place, above, rounded, data, *_locks_of(bone), *_ik_locks(bone)))
+        for constraint in bone.constraints:
+            target, name = getattr(constraint, "target", None), getattr(constraint, "subtarget", "")
+            there = target.data.bones.find(name) if target is not None and target.type == 'ARMATURE' else -1
+            spaces = tuple(getattr(constraint, space, "") for space in _SPACES)
+            parts.append((constraint.type, constraint.mute, target and target.name, there, *spaces))
+    return parts
+
+
+def _held_below_post(bone: bpy.types.PoseBone) -> Iterator[Any]:
+    """Yield the inputs that decide on what a bone hangs, and whether it turns with a post or as one."""
+    yield bone.parent and bone.parent.name
+    yield from _ik_locks(bone)
+    yield from _of_constraints(bone)
+    for constraint in bone.constraints:
+        yield acts_now(constraint), *(getattr(constraint, space, "") for space in _SPACES)
+
+
+def _ik_locks(bone: bpy.types.PoseBone) -> Iterator[bool]:
+    for axis in "xyz":
+        yield getattr(bone, f"lock_ik_{axis}")
 
 
 def _data_of(bone: bpy.types.Bone) -> Iterator[Any]:

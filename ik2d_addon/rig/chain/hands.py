@@ -21,7 +21,8 @@ from .dependencies import acts_now
 from .foot.bones import FOOT, foot_bones
 from .foot.foot import Foot
 from .native_state import is_own_empty
-from .renames import bones_of, chain_named
+from .post import turned_bones_of
+from .renames import chain_named
 
 # A hand's orientation: kept, whatever turns above it; or as the target's.
 KEPT, FOLLOWING = 'WORLD', 'TARGET'
@@ -115,11 +116,7 @@ def _why_left(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> st
             )
     armature = settings.id_data
     for other in armature.ik2d.chains:
-        if (
-            other != settings
-            and other.enabled
-            and bone.name in bones_of(armature.data, other.tip, other.bone_count)
-        ):
+        if other != settings and other.enabled and bone.name in turned_bones_of(other):
             return say("it is of the chain '{other}'", other=other.name)
     return say("drivers turn it; remove them, or set {off}", off=_OFF) if _is_driven(bone) else ""
 

@@ -43,6 +43,19 @@ class Post:
         return "XYZ"[self.rule.axis]
 
 
+def bones_to_post(settings: bpy.types.PropertyGroup) -> list[bpy.types.PoseBone]:
+    """Return the pose bones from a chain's post down to its first one, with both; none without a post."""
+    data, pose = settings.id_data.data, settings.id_data.pose
+    if settings.plane != POST or pose is None:
+        return []
+    names = bones_of(data, settings.tip, settings.bone_count)
+    post, first = pose.bones.get(settings.post), pose.bones.get(names[0]) if names else None
+    if post is None or first is None:
+        return []
+    upwards = [first, *first.parent_recursive]
+    return upwards[upwards.index(post) :: -1] if post in upwards else [post]
+
+
 def post_above(settings: bpy.types.PropertyGroup, bones: Sequence[bpy.types.PoseBone]) -> bool:
     """Return whether a chain's post is a bone above those that bend.
 

@@ -93,7 +93,8 @@ def names_fingerprint(armature: bpy.types.Object) -> tuple[list[object], list[ob
             if isinstance(data, bpy.types.Armature) and data not in known:
                 known[data] = _bones_in(data)
         names = *chain.joints.keys(), "", *chain.dormant.keys()
-        followed = (chain.subtarget, chain.pole_subtarget, *(data and data.session_uid for data in datas))
+        bones = chain.subtarget, chain.pole_subtarget, chain.post
+        followed = (*bones, *(data and data.session_uid for data in datas))
         chains.append((chain.uid, chain.name, chain.tip, chain.bone_count, names, followed))
     return chains, list(known.values())
 
@@ -109,16 +110,17 @@ def _bones_in(data: bpy.types.Armature) -> tuple[object, ...]:
 
 
 def follow_renames(chain: Settings, orders: BoneOrders | None = None) -> bool:
-    """Follow renames of a chain's bones and of its target's, and store their places.
+    """Follow renames of a chain's bones, its post and those of its target and pole, and store their places.
 
     orders: known orders of bones, to be used again. Returns whether a name was changed.
     """
     changed = follow_joints(chain, orders)
-    for role, setting, place in (
-        ("target", "subtarget", "subtarget_place"),
-        ("pole", "pole_subtarget", "pole_place"),
+    for target, setting, place in (
+        (chain.target, "subtarget", "subtarget_place"),
+        (chain.pole, "pole_subtarget", "pole_place"),
+        (chain.id_data, "post", "post_place"),
     ):
-        target, bone = getattr(chain, role), getattr(chain, setting)
+        bone = getattr(chain, setting)
         if bone and target is not None and target.type == 'ARMATURE' and _readable(target.data):
             name = found_bone(target.data, bone, getattr(chain, place))
             if name not in ("", bone):

@@ -60,6 +60,7 @@ NAMES = [name_bone, name_other_bone, name_constraint, name_target, name_pole, na
 TEXTS = {
     "chain": name_chain,
     "result": note("last_bake"),
+    "post": note("post"),
     "native": note("native_before"),
     "print": note("native_print"),
     "adopted": note_adopted,
