@@ -16,6 +16,7 @@ from ....core.swing import SWING
 from ....core.words import noted, refusal, say
 from ...rest import rest_matrices
 from ..fingerprint import CONTACTS
+from ..post import POST
 from ..renames import Settings
 
 _NO_ROTATION = 0.1  # how far a rest matrix may be from one; Blender's rounding leaves 1e-4
@@ -35,7 +36,10 @@ def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
     Blender refuses such values when they are set, but reads any from a file.
     """
     for rule, value in _broken(chain):
-        raise _refusal(_owner(chain), rule, value)
+        if not rule.name.startswith("post_"):
+            raise _refusal(_owner(chain), rule, value)
+        if chain.plane == POST and (chain.use_post_limit or "limit" not in rule.name):
+            raise _refusal(say("{owner}, its post", owner=_owner(chain)), rule, value)
     for rule, value in _broken(chain.foot) if chain.foot.is_added else ():
         raise _refusal(say("{owner}, its foot", owner=_owner(chain)), rule, value)
     _refuse_normals(chain)
