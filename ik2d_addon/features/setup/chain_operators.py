@@ -9,7 +9,8 @@ from bpy.types import Context, Object, Operator, PropertyGroup
 from ...core import IK2DError
 from ...core.words import noted, number_of, quoted, say
 from ...rig.chain.fingerprint import followed_by
-from ...rig.chain.renames import bones_of, chain_named
+from ...rig.chain.post import turned_bones_of
+from ...rig.chain.renames import chain_named
 from ...ui.context import active_armature, active_chain, named_chain, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, chain_name
 from ...ui.parts import entry
@@ -18,11 +19,9 @@ from .copying import copy_settings, mirror_chain
 
 
 def chains_of_bones(chains: Sequence[PropertyGroup], names: Iterable[str]) -> list[PropertyGroup]:
-    """Return the chains that contain any of some bones."""
+    """Return the chains that contain any of some bones, also as their post."""
     wanted = set(names)
-    return [
-        chain for chain in chains if wanted & set(bones_of(chain.id_data.data, chain.tip, chain.bone_count))
-    ]
+    return [chain for chain in chains if wanted & set(turned_bones_of(chain))]
 
 
 def chains_at(armature: Object, bone: str) -> list[PropertyGroup]:
@@ -42,6 +41,13 @@ def _chosen(context: Context, which: str) -> list[PropertyGroup]:
     else:
         here = [other for other in chains if other.enabled]
     return [other for other in here if other != chain]
+
+
+def _planes_kept(names: Iterable[str]) -> str:
+    """Return in words that some chains did not take a plane with the other settings; "" for none."""
+    if not (told := quoted(names)):
+        return ""
+    return say("; Bends In stays on those without a pole or post of their own: {names}", names=told)
 
 
 def _why_no_others(context: Context) -> str:
@@ -77,8 +83,12 @@ class IK2D_OT_copy_settings(ChainOperator, Operator):
         if not others:
             words = say("is enabled") if self.to == 'ENABLED' else say("has a selected bone")
             return self.refuse(say("No other chain {words}", words=words), 'WARNING')
-        count = copy_settings(shown_chain(context), others, self.joints)
-        self.report({'INFO'}, say("Copied settings to {chains}", chains=number_of(count, "chain")))
+        chain = shown_chain(context)
+        count = copy_settings(chain, others, self.joints)
+        told = say("Copied settings to {chains}", chains=number_of(count, "chain"))
+        self.report(
+            {'INFO'}, told + _planes_kept(other.name for other in others if other.plane != chain.plane)
+        )
         return {'FINISHED'}
 
 
@@ -104,6 +114,7 @@ class IK2D_OT_mirror(ChainOperator, Operator):
         if self.all:
             chosen = [chain.name for chain in armature.ik2d.chains if chain.enabled]
         made: dict[str, str] = {}  # names by last bones: a list that grows moves its chains in memory
+        kept: list[str] = []
         for name in chosen:
             chain = chain_named(armature, name)
             if chain.tip in made:
@@ -111,11 +122,12 @@ class IK2D_OT_mirror(ChainOperator, Operator):
             try:
                 other = mirror_chain(armature, chain)
                 made[other.tip] = other.name
+                kept += [other.name] * (other.plane != chain_named(armature, name).plane)
             except IK2DError as error:
                 self.report({'WARNING' if self.all else 'ERROR'}, str(error))
         if not made:
             return {'CANCELLED'}
-        self.report({'INFO'}, say("Mirrored to ") + quoted(made.values()))
+        self.report({'INFO'}, say("Mirrored to ") + quoted(made.values()) + _planes_kept(kept))
         return {'FINISHED'}
 
 

@@ -17,29 +17,34 @@ from ...rig.chain.checks.bones import chain_bones, rest_joints
 from ...rig.chain.fingerprint import settings_of
 from ...rig.chain.native_state import give, is_flipped, shown
 from ...rig.chain.planes import bend_plane, is_straight, pole_side
+from ...rig.chain.post import POST, bending_bones
 from ...rig.chain.renames import chain_named
 from ...rig.pose.pole_angle import angle_to_side
 from ...ui.settings.chain_list import add_chain, add_target, flip
 from ...ui.settings.joint_list import sync_joints
 from ..foot.copying import copy_foot, mirror_foot
+from ..post.copying import POST_SETTINGS, has_own_post, mirror_post
 from .chain_presets import VALUES
 
-# The settings that are copied: those of presets, and these.
-_SETTINGS = (*VALUES, "influence", "plane", "plane_normal", "swing_normal", "aim_distance")
+# The settings that are copied: those of presets, these, and the plane with what belongs to it.
+_SETTINGS = (*VALUES, "influence", "aim_distance")
+_PLANE = ("plane", "plane_normal", "swing_normal")
 
 
 def copy_settings(chain: PropertyGroup, others: Iterable[PropertyGroup], joints: bool = False) -> int:
     """Copy a chain's settings to other chains; return how many these are.
 
-    Its pole is its own, so a chain without one keeps its plane.
+    Its pole and its post are its own, so a chain without one keeps its plane; a bone that corresponds to the
+    post becomes one.
     joints: also limits, slides and weights, joint by joint from the root, to chains with as many bones.
     """
     others = list(others)
     for other in others:
-        lost = {"plane"} if chain.plane == POLE and other.pole is None else ()
-        for name in _SETTINGS:
-            if name not in lost:
-                give(other, name, shown(chain, name))
+        of_plane = _settings_of_plane(chain, other)
+        for name in (*_SETTINGS, *of_plane):
+            give(other, name, shown(chain, name))
+        if of_plane and not chain.is_property_set("plane_normal"):
+            other.property_unset("plane_normal")  # it counts where it is set
         copy_foot(chain, other)
         if joints and len(other.joints) == len(chain.joints):
             for joint, source in zip(other.joints, chain.joints, strict=True):
@@ -49,15 +54,26 @@ def copy_settings(chain: PropertyGroup, others: Iterable[PropertyGroup], joints:
     return len(others)
 
 
+def _settings_of_plane(chain: PropertyGroup, other: PropertyGroup) -> tuple[str, ...]:
+    """Return the settings of a chain's plane that another can take; none if it lacks a pole or a post."""
+    if chain.plane == POLE and other.pole is None:
+        return ()
+    if chain.plane != POST:
+        return _PLANE
+    return (*_PLANE, *POST_SETTINGS) if has_own_post(chain, other) else ()
+
+
 def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
     """Return the mirrored chain, new or updated; Blender's names for sides (.L, .R) pair the bones.
 
     It gets the chain's settings, limits, slides and weights, and follows the counterparts of the target and
-    of the pole: existing ones, else new empties in the mirrored places.
+    of the pole: existing ones, else new empties in the mirrored places. Its post is the post's counterpart;
+    where both would have the same, its plane stays as it is.
     Raises IK2DError, with nothing changed, if the bones have no counterparts.
     """
     name = chain.name
     bones = chain_bones(armature, chain.tip, chain.bone_count, name)
+    _plane(armature, chain)
     tip = _other_side(armature, chain.tip)
     wanted = [flip_name(bone.name) for bone in bones]
     names = [bone.name for bone in chain_bones(armature, tip, chain.bone_count, name)]
@@ -80,8 +96,10 @@ def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
     sync_joints(chain)
     sync_joints(other)
     copy_settings(chain, [other], joints=True)
-    other.plane_normal, flipped = _mirrored(chain.plane_normal), is_flipped(chain)
-    other.swing_normal = _mirrored(chain.swing_normal)
+    flipped = is_flipped(chain)
+    for normal in ("plane_normal", "swing_normal") if other.plane == chain.plane else ():
+        if chain.is_property_set(normal):
+            setattr(other, normal, _mirrored(getattr(chain, normal)))
     if _plane(armature, other).normal @ _mirrored(_plane(armature, chain).normal) < 0.0:
         if _is_straight(armature, chain):
             flipped = not flipped
@@ -90,6 +108,8 @@ def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
             joint.limit_min, joint.limit_max = -source.limit_max, -source.limit_min
     if is_flipped(other) != flipped:
         flip(other)
+    if other.plane == chain.plane == POST:
+        mirror_post(chain, other)
     mirror_foot(armature, chain, other)
     return other
 
@@ -145,7 +165,7 @@ def _plane(armature: Object, chain: PropertyGroup) -> Plane:
 
 def _is_straight(armature: Object, chain: PropertyGroup) -> bool:
     """Return whether a chain's Bend is a side of its plane: it is straight at rest."""
-    bones = chain_bones(armature, chain.tip, chain.bone_count, chain.name)
+    bones = bending_bones(chain, chain_bones(armature, chain.tip, chain.bone_count, chain.name))
     return is_straight(_plane(armature, chain), rest_joints(bones))
 
 

@@ -106,6 +106,12 @@ def flip(chain: PropertyGroup) -> None:
     chain.id_data.update_tag()  # the viewport may show it
 
 
+def flip_post(chain: PropertyGroup) -> None:
+    """Have a chain reach to the other side of its post's axis."""
+    chain.post_side = 'NEGATIVE' if chain.post_side == 'POSITIVE' else 'POSITIVE'
+    chain.id_data.update_tag()
+
+
 def add_target(armature: Object, tip: str, role: str = "Target", bone_count: int = 2) -> Object:
     """Add an empty at the tail of a bone, as the bone is posed now, for a chain to follow.
 
