@@ -5,7 +5,7 @@ from math import radians
 
 import numpy as np
 from bpy.props import FloatProperty
-from bpy.types import Context, Operator, PropertyGroup, UILayout
+from bpy.types import Context, Operator, PoseBone, PropertyGroup, UILayout
 from mathutils import Quaternion, Vector
 
 from ...core import IK2DError
@@ -14,6 +14,7 @@ from ...core.swing import SHORTEST_WAY, SWING
 from ...core.words import refusal, say
 from ...rig.chain.checks.bones import chain_bones, rest_joints
 from ...rig.chain.planes import FOLLOWING, bend_plane
+from ...rig.chain.post import POST, bending_bones
 from ...rig.pose.straight_plane import is_straight, line_from_root
 from ...ui.context import named_chain, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, chain_name
@@ -34,13 +35,18 @@ def view_of(context: Context) -> Floats | None:
 
 def shown_straight(chain: PropertyGroup) -> bool:
     """Return whether a chain is straight at rest, and has a normal of its own to turn."""
-    if chain.plane not in ('AUTO', 'CUSTOM', SWING, SHORTEST_WAY):
+    if chain.plane not in ('AUTO', 'CUSTOM', SWING, SHORTEST_WAY, POST):
         return False
     try:
-        bones = chain_bones(chain.id_data, chain.tip, chain.bone_count, chain.name)
+        bones = _bones(chain)
         return is_straight(chain, bones) and not (chain.plane in FOLLOWING and len(bones) == 1)
     except IK2DError:
         return False
+
+
+def _bones(chain: PropertyGroup) -> list[PoseBone]:
+    """Return the bones that bend; raise IK2DError for a chain without bones."""
+    return bending_bones(chain, chain_bones(chain.id_data, chain.tip, chain.bone_count, chain.name))
 
 
 def straight_in_words(chain: PropertyGroup) -> str:
@@ -49,6 +55,8 @@ def straight_in_words(chain: PropertyGroup) -> str:
         return say("Straight limb: bends towards its target")
     if chain.plane in FOLLOWING:
         return say("Straight limb: bends in a plane that follows its target")
+    if chain.plane == POST:
+        return say("Straight limb: bends in a plane that turns with its post")
     normal = np.abs([*chain.plane_normal])
     axis = int(normal.argmax())
     if normal[axis] < _AXIS * np.linalg.norm(normal):
@@ -59,11 +67,11 @@ def straight_in_words(chain: PropertyGroup) -> str:
 def turn_plane(chain: PropertyGroup, angle: float, view: Floats | None = None) -> None:
     """Turn the plane of a straight chain about the chain by an angle; fix one that is automatic.
 
-    Of a plane that follows its target the one at rest is turned.
+    Of a plane that follows its target, or turns about a post, the one at rest is turned.
 
     view: as in `add_chain`. Raises IK2DError for a chain that is not straight.
     """
-    bones = chain_bones(chain.id_data, chain.tip, chain.bone_count, chain.name)
+    bones = _bones(chain)
     if not is_straight(chain, bones):
         raise refusal(
             "Chain '{chain}' is bent at rest, so that it has a plane; set Bends In to another",
@@ -76,7 +84,7 @@ def turn_plane(chain: PropertyGroup, angle: float, view: Floats | None = None) -
     normal = bend_plane(chain, bones, rest_joints(bones)).normal
     chain.property_unset("swing_normal")
     chain.plane_normal = turn @ Vector(normal)
-    if chain.plane not in FOLLOWING:
+    if chain.plane not in (*FOLLOWING, POST):
         chain.plane = 'CUSTOM'
 
 
