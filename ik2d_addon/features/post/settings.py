@@ -7,20 +7,21 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 from bpy.types import Context, PropertyGroup, UILayout
 
 from ...live.registry import RIGS
+from ...rig.chain.post import POST
 from ...rig.chain.renames import remember
 from ...ui.registration import registration
 from ...ui.settings.chain import IK2D_PG_chain
 from ...ui.settings.joint import NOTE, SETTING, STORED, IK2D_PG_place, ordered
 from ...ui.text import field
 
-HEADINGS = {"a-post": "chain.post*"}
+HEADINGS = {"a-post": "chain.post* chain.use_post*"}
 
 
 def _post_changed(chain, _context):
     """Store the post's place, to find it again when it is renamed."""
     RIGS.mark_bones(chain)
     chain.property_unset("post_place")
-    if chain.post:
+    if chain.post and chain.id_data.type == 'ARMATURE':
         remember(chain.post_place, chain.id_data.data, chain.post)
 
 
@@ -102,15 +103,21 @@ SETTINGS = {
 
 
 def draw_post(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
-    """Draw the settings of a chain's post."""
-    field(layout, context, chain, "post", search_in=chain.id_data.data, search="bones")
+    """Draw the settings of a chain's post, if its plane turns about one."""
+    if chain.plane != POST:
+        return
+    bones = {"icon": 'BONE_DATA', "search": "bones"}
+    field(layout, context, chain, "post", search_in=chain.id_data.data, **bones)
     field(layout, context, chain, "post_axis")
-    field(layout, context, chain, "post_side")
+    row = layout.row(align=True)
+    field(row, context, chain, "post_side")
+    flip = row.operator("ik2d.flip", text="", icon='MOD_MIRROR')
+    flip.chain, flip.what = chain.name, 'POST'
     field(layout, context, chain, "use_post_limit")
     if chain.use_post_limit:
-        row = layout.row(align=True)
-        row.prop(chain, "post_limit_min")
-        row.prop(chain, "post_limit_max")
+        limits = layout.column(align=True)
+        field(limits, context, chain, "post_limit_min")
+        field(limits, context, chain, "post_limit_max")
         field(layout, context, chain, "post_reach_over")
 
 

@@ -5,30 +5,49 @@ import numpy as np
 from bpy.types import Object, PoseBone, PropertyGroup
 
 from ...core.words import quoted, say
-from ...rig.chain.bone_limits import limits_elsewhere, limits_of_bones, slides_of_bones
+from ...rig.chain.bone_limits import limits_elsewhere, limits_of_bones, range_about, slides_of_bones
 from ...rig.chain.checks.bones import chain_bones, rest_joints
 from ...rig.chain.planes import bend_plane
+from ...rig.chain.post import POST, bending_bones, post_axis, post_bone
 from ...rig.chain.slides import slide_directions
 from ...rig.scene.lengths.slide_locations import base_of
 from ...ui.settings.joint_list import sync_joints
 
 
 def take_limits(armature: Object, chain: PropertyGroup) -> int:
-    """Take the chain's limits from Blender's own limits on the bones; other joints become free.
+    """Take the limits of a chain and its post from Blender's own limits on the bones; others become free.
 
-    Returns the number of limited joints. Raises IK2DError for a chain without bones or without a plane.
+    Returns the number of limited joints. Raises IK2DError for a chain without bones, or without the plane or
+    the post that its settings ask for.
     """
-    bones = chain_bones(armature, chain.tip, chain.bone_count, chain.name)
+    all_bones = chain_bones(armature, chain.tip, chain.bone_count, chain.name)
+    bones = bending_bones(chain, all_bones)
     plane = bend_plane(chain, bones, rest_joints(bones))
     ranges, slanted = limits_of_bones(bones, plane)
+    elsewhere = limits_elsewhere([*take_post_limits(chain, bones), *bones])
     sync_joints(chain)
     for joint in chain.joints:
         joint.use_limit = joint.name in ranges
         if joint.use_limit:
             joint.limit_min, joint.limit_max = ranges[joint.name]
-    open_ended = take_slides(chain, bones)
-    chain.left_out = left_out_in_words(slanted, limits_elsewhere(bones), open_ended)
+    open_ended = take_slides(chain, all_bones)
+    chain.left_out = left_out_in_words(slanted, elsewhere, open_ended)
     return len(ranges)
+
+
+def take_post_limits(chain: PropertyGroup, bones: list[PoseBone]) -> list[PoseBone]:
+    """Take the limits of a chain's post about its axis; return the post if it is none of the bones that bend.
+
+    Raises IK2DError as `read_post` does.
+    """
+    if chain.plane != POST:
+        return []
+    post = post_bone(chain, bones)
+    limits = range_about(post, post_axis(chain, post), with_locks=False)
+    chain.use_post_limit = limits is not None
+    if limits is not None:
+        chain.post_limit_min, chain.post_limit_max = limits
+    return [] if post in bones else [post]
 
 
 def take_slides(chain: PropertyGroup, bones: list[PoseBone]) -> list[str]:

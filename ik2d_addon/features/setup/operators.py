@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Operators on a rig's list of chains, and the functions that they call."""
 
+from math import degrees
+
 from bpy.props import EnumProperty, IntProperty
 from bpy.types import Context, Object, Operator, PropertyGroup
 from mathutils import Vector
@@ -8,13 +10,22 @@ from mathutils import Vector
 from ...core.words import noted, refusal, say
 from ...rig.chain.chain import problem_of
 from ...rig.chain.native_state import acts, is_flipped
+from ...rig.chain.post import POST
 from ...rig.chain.renames import bones_of
 from ...ui.context import active_armature, active_chain, named_chain, shown_chain, why_no_chain, why_not_edit
 from ...ui.operator import ChainOperator, chain_name, tick
 from ...ui.parts import entry
 from ...ui.preferences import is_live_at_once
 from ...ui.registration import registration
-from ...ui.settings.chain_list import add_chain, add_target, drop_chain, flip, move_in_list, refuse_drop
+from ...ui.settings.chain_list import (
+    add_chain,
+    add_target,
+    drop_chain,
+    flip,
+    flip_post,
+    move_in_list,
+    refuse_drop,
+)
 from ...ui.settings.joint_list import joints_wanted
 from ..adopt.keep import give_back
 from ..adopt.settings import is_adopted
@@ -183,7 +194,7 @@ class IK2D_OT_chain_remove(ChainOperator, Operator):
 
 
 class IK2D_OT_flip(ChainOperator, Operator):
-    """Bend the chain to its other side, at once or over some frames"""
+    """Bend the chain to its other side, at once or over some frames; or turn its post half round"""
 
     bl_idname = "ik2d.flip"
     bl_label = "Flip Bend"
@@ -201,9 +212,21 @@ class IK2D_OT_flip(ChainOperator, Operator):
         max=100000,
         options={'SKIP_SAVE'},
     )
+    what: EnumProperty(
+        name="What",
+        description="Side to change",
+        items=(
+            ('BEND', "Bend", "The side that the chain bends to"),
+            ('POST', "Post", "The side of its post's axis that the chain reaches to"),
+        ),
+        default='BEND',
+        options={'SKIP_SAVE'},
+    )
 
     def work(self, context):
         chain = named_chain(context, self.chain)
+        if self.what == 'POST':
+            return self._flipped_post(chain)
         if self.frames > 1:
             first, last = key_flip(active_armature(context), chain, context.scene, self.frames)
             shows = "" if chain.live or acts(chain) else say("; bake it")
@@ -218,6 +241,21 @@ class IK2D_OT_flip(ChainOperator, Operator):
         side = say("the other side") if is_flipped(chain) else say("the side of the rest pose")
         shows = "" if chain.live or acts(chain) else say("; bake to see it")
         return say("Chain '{chain}' bends to {side}{shows}", chain=chain.name, side=side, shows=shows)
+
+    @staticmethod
+    def _flipped_post(chain: PropertyGroup) -> str:
+        """Flip a chain's post; return what it does now, in words."""
+        if chain.plane != POST:
+            raise refusal(
+                "Chain '{chain}' turns about no post; set Bends In to Turns About Bone", chain=chain.name
+            )
+        flip_post(chain)
+        is_other = chain.post_side == 'NEGATIVE'
+        side = say("the other side") if is_other else say("the side of the rest pose")
+        shows = "" if chain.live or acts(chain) else say("; bake to see it")
+        return say(
+            "Chain '{chain}' reaches to {side} of its post{shows}", chain=chain.name, side=side, shows=shows
+        )
 
 
 class IK2D_OT_chain_move(ChainOperator, Operator):
@@ -271,10 +309,15 @@ class IK2D_OT_limits_from_bones(ChainOperator, Operator):
         sliding = sum(joint.use_slide for joint in chain.joints)
         places = {"limited": limited, "count": len(chain.joints), "chain": chain.name, "sliding": sliding}
         if sliding == 1:
-            return say("{limited} of {count} joints of '{chain}' are limited, {sliding} slides", **places)
-        if sliding:
-            return say("{limited} of {count} joints of '{chain}' are limited, {sliding} slide", **places)
-        return say("{limited} of {count} joints of '{chain}' are limited", **places)
+            told = say("{limited} of {count} joints of '{chain}' are limited, {sliding} slides", **places)
+        elif sliding:
+            told = say("{limited} of {count} joints of '{chain}' are limited, {sliding} slide", **places)
+        else:
+            told = say("{limited} of {count} joints of '{chain}' are limited", **places)
+        if chain.plane == POST and chain.use_post_limit:
+            low, high = degrees(chain.post_limit_min), degrees(chain.post_limit_max)
+            told += say("; its post turns from {low:.0f} to {high:.0f} degrees", low=low, high=high)
+        return told
 
 
 HEADINGS = {"chains": "chain_remove chain_move", "bend": "flip"}
@@ -284,6 +327,7 @@ MENU = {
     "bone": [_FLIP],
     "pose": [_FLIP, entry("ik2d.flip", text=noted("Flip Over 10 Frames"), order=4, frames=10)],
     "chain": [
+        entry("ik2d.flip", text=noted("Flip Post"), what='POST'),
         entry("ik2d.chain_remove", 'REMOVE'),
         entry("ik2d.chain_move", 'TRIA_UP', noted("Move Chain Up"), direction='UP'),
         entry("ik2d.chain_move", 'TRIA_DOWN', noted("Move Chain Down"), direction='DOWN'),

@@ -24,6 +24,7 @@ from ..native.operators import draw_bend, draw_bend_control, draw_changed, draw_
 from ..overlay.chain_view import view_chain
 from ..plant.operators import draw_plant
 from ..pole.pole import draw_pole
+from ..post.settings import draw_post
 from ..tip_angle.settings import draw_tip_angle
 from .adding import draw_add, offers_another
 from .chain_presets import IK2D_PT_presets
@@ -124,6 +125,7 @@ class IK2D_PT_chain(ChainSidebar, Panel):
         column.separator()
         field(column, context, chain, "plane")
         draw_pole(column, context, chain)
+        draw_post(column, context, chain)
         draw_bend(column, context, chain)
         draw_changed(column, context, chain)
         draw_straight(column, context, chain)

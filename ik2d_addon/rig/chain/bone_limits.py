@@ -31,13 +31,23 @@ def limits_of_bones(bones: Sequence[bpy.types.PoseBone], plane: Plane) -> tuple[
             if any(_about(bone, letter) for letter in "xyz"):
                 slanted.append(bone.name)
             continue
-        limits_found = _about(bone, "xyz"[axis])
-        if limits_found:
-            lowest, highest = max(low for low, _ in limits_found), min(high for _, high in limits_found)
-            # Ranges that exclude each other: of Blender's, the one that acts last.
-            lowest, highest = (lowest, highest) if lowest <= highest else limits_found[-1]
-            ranges[bone.name] = (lowest, highest) if normal[axis] > 0.0 else (-highest, -lowest)
+        found = range_about(bone, axis)
+        if found is not None:
+            ranges[bone.name] = found if normal[axis] > 0.0 else (-found[1], -found[0])
     return ranges, slanted
+
+
+def range_about(bone: bpy.types.PoseBone, axis: int, with_locks: bool = True) -> Range | None:
+    """Return the range that Blender's own limits leave a bone about its own axis 0..2; None for any.
+
+    with_locks: IK locks are limits too.
+    """
+    found = _about(bone, "xyz"[axis], with_locks)
+    if not found:
+        return None
+    lowest, highest = max(low for low, _ in found), min(high for _, high in found)
+    # Ranges that exclude each other: of Blender's, the one that acts last.
+    return (lowest, highest) if lowest <= highest else found[-1]
 
 
 def slides_of_bones(
@@ -98,9 +108,9 @@ def limits_elsewhere(bones: Sequence[bpy.types.PoseBone]) -> list[str]:
     return [bone.name for bone in bones if _active(bone, 'LIMIT_ROTATION', local=False)]
 
 
-def _about(bone: bpy.types.PoseBone, axis: str) -> list[Range]:
+def _about(bone: bpy.types.PoseBone, axis: str, with_locks: bool = True) -> list[Range]:
     """Return every range that Blender limits a bone to about one of its own axes."""
-    ranges = _ik_ranges(bone, axis)
+    ranges = _ik_ranges(bone, axis, with_locks)
     for constraint in _active(bone, 'LIMIT_ROTATION'):
         if getattr(constraint, f"use_limit_{axis}"):
             ends = getattr(constraint, f"min_{axis}"), getattr(constraint, f"max_{axis}")
@@ -119,11 +129,11 @@ def ik_ranges(bone: bpy.types.PoseBone) -> list[tuple[int, Range]]:
     return [(axis, limits) for axis in range(3) for limits in _ik_ranges(bone, "xyz"[axis])]
 
 
-def _ik_ranges(bone: bpy.types.PoseBone, axis: str) -> list[Range]:
+def _ik_ranges(bone: bpy.types.PoseBone, axis: str, with_locks: bool = True) -> list[Range]:
     ranges = []
     if getattr(bone, f"use_ik_limit_{axis}"):
         ranges.append((getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}")))
-    if getattr(bone, f"lock_ik_{axis}"):
+    if with_locks and getattr(bone, f"lock_ik_{axis}"):
         ranges.append((_turn(bone, axis),) * 2)
     return ranges
 
