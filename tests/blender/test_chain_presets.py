@@ -5,6 +5,7 @@ from pathlib import Path
 
 import bpy
 import pytest
+from post_rigs import robot_arm
 from rigs import add_target, leg_with_target
 
 from ik2d_addon.bake import solve
@@ -21,7 +22,8 @@ def found() -> list[Path]:
 
 
 def test_blender_finds_the_presets_that_come_with_the_add_on() -> None:
-    assert [path.stem for path in SHIPPED] == ["Limb,_Exact", "Limb,_Soft", "Robot_Arm", "Tentacle"]
+    limbs, machines = ["Limb,_Exact", "Limb,_Soft"], ["Robot_Arm", "Robot_Arm_on_a_Table", "Slewing_Crane"]
+    assert [path.stem for path in SHIPPED] == [*limbs, *machines, "Tentacle"]
     assert set(SHIPPED) <= set(found())
 
 
@@ -29,10 +31,22 @@ def test_blender_finds_the_presets_that_come_with_the_add_on() -> None:
 def test_a_preset_sets_all_that_presets_hold_and_the_chain_can_be_solved(path) -> None:
     armature, _ = leg_with_target(softness=0.5, iterations=7)
     chain = armature.ik2d.chains[0]
+    chain.post, chain.post_axis = "body", 'Y'
     assert bpy.ops.ik2d.preset_apply(filepath=str(path)) == {'FINISHED'}
     assert all(f"chain.{name} = " in path.read_text(encoding="utf-8") for name in VALUES)
     assert chain.softness < 0.1 and chain.iterations >= 60
     assert solve(armature).chains[0].residual.max() < 0.1
+
+
+@pytest.mark.parametrize("name, angle", [("Robot_Arm_on_a_Table", 'WORLD'), ("Slewing_Crane", 'FREE')])
+def test_a_machine_on_a_post_keeps_the_bone_its_axis_and_its_limits(name, angle) -> None:
+    armature, chain = robot_arm()
+    bpy.context.view_layer.objects.active = armature
+    chain.plane, chain.use_post_limit, chain.post_limit_max, chain.post_side = 'AUTO', True, 1.5, 'NEGATIVE'
+    (path,) = (path for path in SHIPPED if path.stem == name)
+    assert bpy.ops.ik2d.preset_apply(filepath=str(path)) == {'FINISHED'}
+    assert (chain.plane, chain.post, chain.post_axis, chain.tip_rotation) == ('POST', "base", 'Y', angle)
+    assert (chain.use_post_limit, chain.post_limit_max, chain.post_side) == (True, 1.5, 'NEGATIVE')
 
 
 def test_a_preset_is_for_the_chain_that_is_shown_also_with_its_target_active() -> None:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Presets of a chain in Blender's own preset system: those of the add-on, and the user's own.
 
-They hold solver settings; not the bones, the target or the joints.
+They hold solver settings; not the bones, the target or the joints. Those of machines that turn about a post
+also choose that plane; which bone the post is, and how far it turns, stays.
 """
 
 import os
@@ -33,6 +34,7 @@ VALUES = (
     "tip_rotation",
     "tip_angle_offset",
     "tip_angle_first",
+    "post_reach_over",
     "stretch",
     "compress",
     "stretch_bones",

@@ -12,6 +12,7 @@ chain.hand_rotation = 'NONE'
 chain.tip_rotation = 'FREE'
 chain.tip_angle_offset = 0.0
 chain.tip_angle_first = False
+chain.post_reach_over = False
 chain.stretch = 1.0
 chain.compress = 1.0
 chain.stretch_bones = 'ALL'
