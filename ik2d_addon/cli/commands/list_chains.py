@@ -15,6 +15,7 @@ from ...core import IK2DError
 from ...core.swing import POLE
 from ...rig.chain.chain import reading
 from ...rig.chain.native_state import acts
+from ...rig.chain.post import POST
 from ...rig.scene.bone_constraints import other_controls, sentences
 from ..console import complain, say, stdout_to_stderr
 from ..exit_codes import BAD_INPUT, DONE
@@ -118,6 +119,7 @@ def _chain(
         "target": _named(chain.target, chain.subtarget),
         "plane": chain.plane,
         "pole": pole,
+        "post": chain.post if chain.plane == POST else None,
         "other_controls": controls,
         "problem": problem,
     }
@@ -162,10 +164,16 @@ def _cells(chain: dict[str, Any]) -> Sequence[str]:
         chain["name"],
         "yes" if chain["enabled"] else "no",
         chain["tip"],
-        f"{len(chain['bones'])} from {chain['bones'][0]}" if chain["bones"] else "-",
+        _bones(chain),
         chain["solver"],
         chain["target"] or "-",
     )
+
+
+def _bones(chain: dict[str, Any]) -> str:
+    bones, post = chain["bones"], chain["post"]
+    told = f"{len(bones)} from {bones[0]}" if bones else "-"
+    return f"{told}, about {post}" if post else told
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -56,6 +56,7 @@ def test_json_has_stdout_for_itself_and_names_everything(scene_file):
         "target": "Target",
         "plane": "AUTO",
         "pole": None,
+        "post": None,
         "other_controls": [],
         "problem": None,
     }
