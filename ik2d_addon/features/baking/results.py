@@ -11,8 +11,8 @@ from ...bake.keys.clearing import forget_bakes
 from ...core.contacts.runs import runs
 from ...core.words import listed, once_for_all, say
 from ...rig.chain.chain import problem_of
+from ...rig.chain.post import bending_bones_of
 from ...ui.kept import kept
-from ...ui.settings.joint_list import joints_wanted
 from .staleness import AnimatedPaths, bake_fingerprint, changed_since, options_fingerprint, solve_fingerprint
 
 # --- Keeping the report ------------------------------------------------------
@@ -188,7 +188,7 @@ def _chains_of(armature: Object, report: BakeReport) -> Iterator[tuple[ChainRepo
 
 def _is_about(result: ChainReport, chain: PropertyGroup) -> bool:
     """Return whether a chain has a result's bones and target."""
-    return (tuple(joints_wanted(chain)), _target_name(chain)) == (result.bones, result.target)
+    return (tuple(bending_bones_of(chain)), _target_name(chain)) == (result.bones, result.target)
 
 
 def _target_name(chain: PropertyGroup) -> str:

@@ -13,7 +13,7 @@ from ...core.swing import POLE
 from ...core.words import refusal, say
 from ...rig.chain.checks.bones import chain_bones, rest_joints
 from ...rig.chain.planes import bend_of, pole_side, reach_of
-from ...rig.chain.renames import bones_of
+from ...rig.chain.post import bending_bones_of
 from ...rig.pose.pole_angle import angle_to_side
 from ...ui.context import active_armature, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator
@@ -141,8 +141,7 @@ def draw_pole(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
             layout.operator("ik2d.pole_add", icon='EMPTY_AXIS')
         elif bends_aside(chain):
             layout.operator("ik2d.pole_fit", icon='CON_TRACKTO')
-    bones = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
-    if len(bones) == 1:
+    if len(bending_bones_of(chain)) == 1:
         field(layout, context, chain, "aim_distance")
 
 

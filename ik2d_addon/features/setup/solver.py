@@ -4,13 +4,12 @@
 from bpy.types import PropertyGroup
 
 from ...rig.chain.chain import chosen_solver
-from ...rig.chain.renames import bones_of
+from ...rig.chain.post import bending_bones_of
 from ...rig.chain.slides import may_slide
 
 
 def solver_of(chain: PropertyGroup) -> str:
     """Return the chain's solver; for Automatic the one that it chooses."""
     if chain.solver == 'AUTO':
-        bones = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
-        return chosen_solver(len(bones), may_slide(chain))
+        return chosen_solver(len(bending_bones_of(chain)), may_slide(chain))
     return chain.solver

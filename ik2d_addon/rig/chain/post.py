@@ -73,6 +73,15 @@ def bending_bones(
     return bones
 
 
+def bending_bones_of(settings: bpy.types.PropertyGroup) -> list[str]:
+    """Return the names of the bones that `bending_bones` leaves; none where the chain has no bones."""
+    names = bones_of(settings.id_data.data, settings.tip, settings.bone_count)
+    if settings.plane != POST or settings.post not in names[:1] or settings.id_data.pose is None:
+        return names
+    posed = [bone for name in names if (bone := settings.id_data.pose.bones.get(name)) is not None]
+    return [bone.name for bone in bending_bones(settings, posed)] if posed else []
+
+
 def turned_bones_of(settings: bpy.types.PropertyGroup) -> list[str]:
     """Return the names of the bones that a chain turns, or has turned: a post first, then root to tip.
 

@@ -16,6 +16,7 @@ from ik2d_addon.features.baking.results import bake_is_stale
 from ik2d_addon.features.post.settings import draw_post
 from ik2d_addon.features.setup.chain_operators import chains_at
 from ik2d_addon.features.setup.limits import take_limits
+from ik2d_addon.features.setup.solver import solver_of
 from ik2d_addon.features.setup.straight_limb import shown_straight, straight_in_words
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import problem_of, read_chain
@@ -139,17 +140,19 @@ def put_between(bones):
     bones["upper"].parent = ring
 
 
-CHANGES = {
+OF_SETTINGS = {
     "side": lambda rig, chain: setattr(chain, "post_side", 'NEGATIVE'),
     "axis": lambda rig, chain: setattr(chain, "post_axis", 'AUTO'),
     "limits": lambda rig, chain: setattr(chain, "use_post_limit", True),
     "reach over": lambda rig, chain: setattr(chain, "post_reach_over", True),
-    "another post": lambda rig, chain: setattr(chain, "post", "upper"),
-    "another plane": lambda rig, chain: setattr(chain, "plane", 'AUTO'),
-    "rest": lambda rig, chain: edit(rig, lambda bones: setattr(bones["base"], "head", (0.1, 0, 0))),
-    "roll": lambda rig, chain: edit(rig, lambda bones: setattr(bones["base"], "roll", 1.0)),
     "parent": lambda rig, chain: edit(rig, add_parent),
     "between": lambda rig, chain: edit(rig, put_between),
+    "another plane": lambda rig, chain: setattr(chain, "plane", 'AUTO'),
+}
+OF_POST = {
+    "another post": lambda rig, chain: setattr(chain, "post", "upper"),
+    "rest": lambda rig, chain: edit(rig, lambda bones: setattr(bones["base"], "head", (0.1, 0, 0))),
+    "roll": lambda rig, chain: edit(rig, lambda bones: setattr(bones["base"], "roll", 1.0)),
     "lock": lambda rig, chain: setattr(rig.pose.bones["base"], "lock_rotation", (False, False, True)),
     "IK lock": lambda rig, chain: setattr(rig.pose.bones["base"], "lock_ik_x", False),
     "mode": lambda rig, chain: setattr(rig.pose.bones["base"], "rotation_mode", 'ZXY'),
@@ -158,12 +161,13 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", [*OF_SETTINGS, *OF_POST])
 def test_a_bake_is_old_and_a_reading_is_dropped_after_a_change_of_what_the_post_turns_by(change):
     armature, chain = baked_arm()
     before = fingerprint(armature, chain)
-    CHANGES[change](armature, chain)
-    assert stale(armature) in ("the settings", "the keys")
+    {**OF_SETTINGS, **OF_POST}[change](armature, chain)
+    expected = "the settings" if change in OF_SETTINGS else "the post"
+    assert stale(armature) == ("the keys" if change == "another post" else expected)
     assert fingerprint(armature, chain) != before
 
 
@@ -182,6 +186,14 @@ def test_a_key_of_the_post_that_is_moved_by_hand_is_told():
     curve.keyframe_points[3].co[1] += 0.1
     curve.update()
     assert stale(armature) == "the keys"
+
+
+def test_of_a_first_bone_that_only_turns_the_result_is_kept_and_the_solver_is_that_of_the_others():
+    armature, chain = arm()
+    chain.bone_count = 3
+    bpy.ops.ik2d.bake()
+    assert chain.bake_reached and chain.last_bake and stale(armature) == ""
+    assert solver_of(chain) == read_chain(armature, chain).settings.solver == 'TWO_BONE'
 
 
 # --- Buttons -----------------------------------------------------------------
