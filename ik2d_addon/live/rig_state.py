@@ -94,7 +94,8 @@ class RigState:
     def _prepare(self, samples: ChainSamples) -> None:
         """Keep the chain's plane in its own space: rest space, or the first bone's if the plane is turned."""
         rig, plane = self.rig, self.rig.plane
-        alone = replace(samples, parent=None if samples.parent is None else np.eye(4)[None])
+        above = None if samples.parent is None else np.eye(4)[None]
+        alone = replace(samples, parent=above, carried=None)  # which frames differ in
         self._unturned = alone
         self._tip_height: float | None = None  # over the plane; calculated on request
         self._scales: tuple[float, float] | None = None  # of lengths along the plane and along its normal

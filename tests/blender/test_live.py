@@ -396,6 +396,19 @@ def test_what_is_not_live_or_not_enabled_stands_still():
         assert chain.live_status == ""
 
 
+def test_what_carries_the_chain_at_first_may_let_it_go():
+    armature, _, chain = arm_with_target(2)
+    constraint = armature.pose.bones["b0"].constraints.new('COPY_LOCATION')
+    constraint.target = add_target({1: (0.5, 0.0, 0.3)}, "Holder")
+    for frame, influence in ((1, 1.0), (5, 1.0), (6, 0.0)):
+        constraint.influence = influence
+        constraint.keyframe_insert("influence", frame=frame)
+    chain.live = True
+    for frame in (3, 8, 4, 9):
+        bpy.context.scene.frame_set(frame)
+        assert missed(armature, chain) <= 3.0 * SAME
+
+
 @pytest.mark.parametrize("where", ["object", "collection"])
 def test_a_disabled_target_is_followed_by_its_own_curves(where):
     armature, target, chain = arm_with_target(2)
