@@ -15,7 +15,7 @@ from ..core import IK2DError
 from ..core.words import refusal, say
 from ..rig.animation.bone_channels import BoneRotation, values_of
 from ..rig.chain.chain import RigChain, read_chain
-from ..rig.chain.dependencies import Node, acts_now
+from ..rig.chain.dependencies import Node
 from ..rig.chain.fingerprint import rest_fingerprint
 from ..rig.chain.foot.foot import foot_values
 from ..rig.chain.native_state import is_native
@@ -34,6 +34,7 @@ from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
 from .plain.foot import PlainFoot
 from .plain.hands import ControlTurn
 from .plain.solve import Plain
+from .post import LivePost, acting_of
 from .refusals import acts_at_times, is_keyed, refuse_driven, refuse_native
 from .rig_state import RigState, shortest_way, turns_shortest
 from .shown import is_shown_in_window, shown_axes, shown_place
@@ -77,8 +78,8 @@ class LiveChain:
         self._carried = False  # whether constraints carry the first bone on the frame that is followed
         self.outcome: LiveOutcome | None = None
         self._straight: Plain | None = None  # of a straight chain, in its own plane
-        above = rig.pose_bones[0].parent
-        self.above: str = above.name if above else ""
+        self._post = None if rig.post_above is None else LivePost(rig, reaching)
+        self.above, self.held_by = _above(rig.pose_bones[0]), _above(rig.pose_from_post[0])
         self.is_as_baked = False  # whether a frame shows it as a bake of the scene's range keys it
         self._is_kept = False  # whether the frame shows a pose that was kept
         self.followed_on: tuple[int, float] | None = None  # a scene's session UID, and its frame
@@ -107,10 +108,13 @@ class LiveChain:
         elif not held.faces(frame.target):
             held = self._read(frame, held)
         self._is_kept = self.is_as_baked = False
+        frame = held.on_post(frame)
         turns = held.turns(frame)
         if self.rig.hands is not None:
             self._hands = held.hands_turned(frame, turns)
         self.outcome, self._frame = held.outcome, frame
+        if self._post is not None:
+            self.outcome = self._post.outcome(self.outcome, frame)
         self.followed_on = scene.session_uid, scene.frame_current_final
         return turns
 
@@ -119,13 +123,13 @@ class LiveChain:
         """What the order of live chains depends on: another chain with the same may take its place."""
         rig = self.rig
         turned = rig.follows_rotation, rig.slides is None, rig.foot is None
-        return rig.bones, self.followed, *turned
+        return rig.bones_from_post, self.followed, *turned
 
     @property
     def can_be_solved_ahead(self) -> bool:
         """Whether frames to come may be solved ahead, by the bake's own stages."""
         rig, held = self.rig, self._held
-        if held is None or self._controls or self.depends_on_unseen:
+        if held is None or self.has_controls or self.depends_on_unseen or self._post is not None:
             return False
         return held.keeps_its_plane and not (rig.foot is not None and rig.foot.has_surface)
 
@@ -158,7 +162,8 @@ class LiveChain:
 
     def _read(self, frame: FrameState, before: RigState | None) -> RigState:
         """Read the state of the bones. before: as RigState has it."""
-        held = self._held = RigState(self.rig, frame, before, self._straight)
+        post = None if self._post is None else self._post.writer_for(frame.bones)
+        held = self._held = RigState(self.rig, frame, before, self._straight, post)
         self._straight = held.straight
         return held
 
@@ -177,9 +182,7 @@ class LiveChain:
             bones=bones,
             own=chain_bones,
             base=bones[self.above].matrix if self.above else None,
-            bend=self.rig.settings.side * bend_of(settings),
-            softness=settings.softness,
-            influence=settings.influence,
+            settings=(settings.softness, self.rig.settings.side * bend_of(settings), settings.influence),
             carried=carried_now(chain_bones[0]) if self._carried else None,
             target=self._place_of((self.rig.target, self.rig.subtarget), "target", scene, depsgraph),
             pole=None if self.rig.pole is None else self._place_of(self.rig.pole, "pole", scene, depsgraph),
@@ -227,15 +230,22 @@ class LiveChain:
     def other_controls(self, depsgraph: bpy.types.Depsgraph) -> list[OtherControl]:
         """Return the constraints that move the chain's bones now, in place of its target."""
         self._carried = False
-        if not self._controls:
+        if not self.has_controls:
             return []
         bones = self.armature.evaluated_get(depsgraph).pose.bones
-        constraints = [
-            (control, bones[control.owner].constraints[control.constraint]) for control in self._controls
-        ]
-        acting = [control for control, there in constraints if acts_now(there)]
+        acting = acting_of(self._controls, bones)
         self._carried = carry(self.rig, acting)
-        return not_followed(self.rig, acting)
+        others = not_followed(self.rig, acting)
+        if self._post is None:
+            return others
+        self._post.refuse_held_apart(bones)
+        return [*others, *self._post.other_controls(bones)]
+
+    @property
+    def post_rotation(self) -> Matrix | None:
+        """The rotation (3x3) from rest of a post above it, on the frame that was followed last."""
+        frame = self._frame
+        return None if self._post is None or frame is None else self._post.rotation(frame)
 
     def rest_changed(self) -> bool:
         """Return whether armature data is no longer as it was read, as far as the chain goes."""
@@ -245,7 +255,7 @@ class LiveChain:
             return True
 
     def _rest_now(self) -> list[Any]:
-        return rest_fingerprint(self.rig.pose_bones, self.rig.target, self.rig.subtarget)
+        return rest_fingerprint(self.rig.pose_from_post, self.rig.target, self.rig.subtarget)
 
     def pause(self, depsgraph: bpy.types.Depsgraph, writes: PoseWrites) -> bool:
         """Leave the bones to other controls; return whether any had to be turned.
@@ -253,11 +263,13 @@ class LiveChain:
         Where these act at some times only they find the bones at rest, so that what they start from, and with
         it the pose of the frame, does not depend on the frames before.
         """
-        if not acts_at_times(self.rig, self._controls) or is_keyed(self.rig):
+        controls = self._controls if self._post is None else [*self._controls, *self._post.controls]
+        if not acts_at_times(self.rig, controls) or is_keyed(self.rig):
             return False
         shown = self.armature.evaluated_get(depsgraph).pose.bones
         bones = [shown[name] for name in self.rig.bones]
-        return writes.add(bones, writers_of(self.rig), [0.0] * len(bones))
+        turned = writes.add(bones, writers_of(self.rig), [0.0] * len(bones))
+        return turned if self._post is None else self._post.pause(shown, writes) or turned
 
     def goal(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> tuple[Vector, float]:
         """Return the place that the tip has to be at, and how near its plane is to turning over.
@@ -306,7 +318,7 @@ class LiveChain:
     @property
     def has_controls(self) -> bool:
         """Whether constraints may move its bones now and then."""
-        return bool(self._controls)
+        return bool(self._controls) or self._post is not None and self._post.has_controls
 
     def unseen_changed(self, depsgraph: bpy.types.Depsgraph) -> bool:
         """Return whether a depsgraph may move other targets than it did; what others move is forgotten."""
@@ -327,6 +339,8 @@ class LiveChain:
         this_scene = scene.session_uid
         beside = self._held.beside if self._held else []
         pose = [*turns, *(value[-1] for value in values_of(self.armature, beside))] if beside else turns
+        if self._frame is not None and self._frame.post is not None:
+            pose = [*pose, self._frame.post.angle]
         if self._hands:
             pose = [*pose, *(value for hand in self._hands for value in hand.values[0].tolist())]
         same = self._poses_in.get(this_scene) == pose
@@ -351,6 +365,8 @@ class LiveChain:
             return False
         held = self._held
         turned = writes.add(frame.own, held.writers, turns)
+        if self._post is not None:
+            turned |= self._post.write(frame, writes)
         if self._hands:
             turned |= write_hands(held.rig, frame.bones, self._hands)
         written = bool(held.beside) and write_lengths(held.rig, frame.bones, held.beside) or turned
@@ -373,3 +389,8 @@ class LiveChain:
         if abs(distance - solved) > _MISSED * shown_reach(frame.world, frame.own):
             self._refreshed = list(turns)
             self.armature.update_tag(refresh={'OBJECT', 'DATA'})
+
+
+def _above(bone: bpy.types.PoseBone) -> str:
+    """Return the name of the bone above one; "" without one."""
+    return bone.parent.name if bone.parent is not None else ""

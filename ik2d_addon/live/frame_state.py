@@ -14,6 +14,7 @@ from ..rig.chain.chain import RigChain
 from ..rig.chain.foot.foot import FootValues
 from ..rig.scene.samples import ChainSamples
 from .plain.foot import FootPose
+from .plain.post import TurnedPost
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +26,7 @@ class FrameState:
     bones: bpy.types.bpy_prop_collection  # of the armature
     own: list[bpy.types.PoseBone]  # of the chain, root to tip
     base: Matrix | None  # the pose matrix of the bone above them
-    bend: float
-    softness: float
-    influence: float
+    settings: tuple[float, float, float]  # softness, bend and influence
     carried: Any  # as ChainSamples.carried
     target: Vector
     pole: Vector | None
@@ -37,6 +36,22 @@ class FrameState:
     foot: FootPose | None = None
     # Of a chain with hands: the rotations from rest of each part of what they follow
     control_turns: Sequence[Matrix] = ()
+    post: TurnedPost | None = None  # of a post above them, which `base` is turned by
+
+    @property
+    def softness(self) -> float:
+        """How softly they straighten."""
+        return self.settings[0]
+
+    @property
+    def bend(self) -> float:
+        """The side that they bend to: +1 or -1, between while they turn over."""
+        return self.settings[1]
+
+    @property
+    def influence(self) -> float:
+        """The part of their own pose that the chain takes over."""
+        return self.settings[2]
 
 
 def on_purpose(frame: FrameState) -> str:
@@ -54,7 +69,7 @@ def samples_of(rig: RigChain, frame: FrameState) -> ChainSamples:
         bone.matrix_basis if fixed else Matrix.LocRotScale(bone.location, None, bone.scale)
         for bone, fixed in zip(frame.own, rig.joints.fixed, strict=True)
     ]
-    settings = (frame.softness, frame.bend, frame.influence, *(frame.foot_values or ()))
+    settings = (*frame.settings, *(frame.foot_values or ()))
     return ChainSamples(
         targets=np.array([frame.target], np.float64),
         world=np.array([frame.world], np.float64),

@@ -164,7 +164,7 @@ def _follow(
         RIGS.problems.pop(chain.key, None)
     if turns is not None and limits:
         bones = chain.armature.evaluated_get(depsgraph).pose.bones
-        if acting_limits := acting(chain.rig, limits, bones, turns):
+        if acting_limits := acting(chain.rig, limits, bones, turns, chain.post_rotation):
             RIGS.problems[chain.key] = " ".join(sentences(chain.name, acting_limits))
     if turns is None or not chain.may_pose(scene, turns, frame_changed):
         return False

@@ -15,19 +15,29 @@ _WITHIN = 1e-5
 
 
 def acting(
-    rig: RigChain, limits: Sequence[OtherControl], bones: Shown, turns: Sequence[Turn]
+    rig: RigChain,
+    limits: Sequence[OtherControl],
+    bones: Shown,
+    turns: Sequence[Turn],
+    post: Matrix | None = None,
 ) -> list[OtherControl]:
     """Return the limits of joints (`is_joint_limit`) that change the rotation of bones that turn so.
 
-    bones: the evaluated pose bones. Blender limits the angles of a rotation in an order of the axes, so all
-    limited ones have to be within, whether the chain turns about them or not.
+    bones: the evaluated pose bones. post: the rotation (3x3) of one above the chain. Blender limits the
+    angles of a rotation in an order of the axes, so all limited ones have to be within, whether the chain
+    turns about them or not.
     """
-    return [
-        limit
-        for limit in limits
-        for row, bone in [(rig.bones.index(limit.owner), bones[limit.owner])]
-        if not _leaves(bone, bone.constraints[limit.constraint], _rotation(rig, row, turns[row], bone))
-    ]
+    found = []
+    for limit in limits:
+        bone = bones[limit.owner]
+        if limit.owner in rig.bones:
+            row = rig.bones.index(limit.owner)
+            rotation = _rotation(rig, row, turns[row], bone)
+        else:
+            rotation = post or bone.matrix_basis.to_3x3()
+        if not _leaves(bone, bone.constraints[limit.constraint], rotation):
+            found.append(limit)
+    return found
 
 
 def _rotation(rig: RigChain, row: int, turn: Turn, bone: bpy.types.PoseBone) -> Matrix:

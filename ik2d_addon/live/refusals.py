@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import bpy
 
+from ..core import IK2DError
 from ..core.words import refusal
 from ..rig.animation.bone_channels import rotation_property
 from ..rig.animation.value_keys import driven_paths, existing_drivers
@@ -13,6 +14,7 @@ from ..rig.animation.versions import existing_channels
 from ..rig.chain.chain import RigChain
 from ..rig.chain.fingerprint import settings_of
 from ..rig.chain.native_state import acts, constraints_of
+from ..rig.chain.post import Post
 from ..rig.scene.bone_constraints import Held, OtherControl, is_animated, reaching_of
 
 # Properties of a constraint that do not say which bones it moves, and how.
@@ -24,24 +26,42 @@ def refuse_driven(rig: RigChain) -> None:
     driven = driven_paths(rig.armature)
     if not driven:
         return
+    post = rig.post_above
+    if post is not None and _drives(rig.armature, post):
+        raise _is_driven(rig, post.bone)
     for i, bone in enumerate(rig.pose_bones):
         names = [] if rig.joints.fixed[i] else [rotation_property(bone.rotation_mode)]
         names += ["location"] * (rig.slides is not None) + ["scale"] * (rig.stretching is not None)
         if not driven.isdisjoint(map(bone.path_from_id, names)):
-            raise refusal(
-                "Chain '{chain}': a driver moves bone '{bone}' in place of this chain; remove or "
-                "mute the driver",
-                chain=rig.name,
-                bone=bone.name,
-            )
+            raise _is_driven(rig, bone.name)
+
+
+def _drives(armature: bpy.types.Object, post: Post) -> bool:
+    """Return whether a driver sets the channel that a post turns by; of a quaternion, any."""
+    bone = armature.pose.bones[post.bone]
+    prop = rotation_property(bone.rotation_mode)
+    path, is_euler = bone.path_from_id(prop), prop == "rotation_euler"
+    return any(
+        driver.data_path == path and not (driver.mute or is_euler and driver.array_index != post.rule.axis)
+        for driver in existing_drivers(armature)
+    )
+
+
+def _is_driven(rig: RigChain, bone: str) -> IK2DError:
+    return refusal(
+        "Chain '{chain}': a driver moves bone '{bone}' in place of this chain; remove or mute the driver",
+        chain=rig.name,
+        bone=bone,
+    )
 
 
 def refuse_native(rig: RigChain) -> None:
     """Raise IK2DError for a chain with a bone that a native chain turns."""
-    if not any(len(bone.constraints) for bone in rig.pose_bones):
+    turned = rig.turned_bones
+    if not any(len(rig.armature.pose.bones[bone].constraints) for bone in turned):
         return
     for other in rig.armature.ik2d.chains:
-        shared = {bone.name for bone, _ in constraints_of(other, rig.bones)}
+        shared = {bone.name for bone, _ in constraints_of(other, turned)}
         if shared and acts(other):
             raise refusal(
                 "Chain '{chain}': the chain '{other}' on drivers turns its bone '{shared}'; turn "
@@ -63,7 +83,8 @@ def acts_at_times(rig: RigChain, controls: Sequence[OtherControl]) -> bool:
 
 def is_keyed(rig: RigChain) -> bool:
     """Return whether bones of a chain have rotation keys, from which each frame starts anew."""
-    paths = {bone.path_from_id(rotation_property(bone.rotation_mode)) for bone in rig.pose_bones}
+    bones = map(rig.armature.pose.bones.get, rig.turned_bones)
+    paths = {bone.path_from_id(rotation_property(bone.rotation_mode)) for bone in bones}
     holder = existing_channels(rig.armature)
     return holder is not None and any(curve.data_path in paths for curve in holder.fcurves)
 

@@ -18,6 +18,7 @@ from ..rig.chain.checks.bones import pose_bones_of
 from ..rig.chain.fingerprint import fingerprint, has_own_rotation
 from ..rig.chain.order import in_rounds, refuse_shared
 from ..rig.chain.paths.owners import with_settings
+from ..rig.chain.post import bones_to_post
 from ..rig.chain.renames import bones_of, why_linked
 from ..rig.pose.swings import NEAR
 from ..rig.scene import live_pause
@@ -242,7 +243,7 @@ class Rigs:
             taken = owners.setdefault(chain.armature, {})
             try:
                 refuse_shared([chain.rig], taken)
-                taken.update(dict.fromkeys(chain.rig.bones, chain.name))
+                taken.update(dict.fromkeys(chain.rig.turned_bones, chain.name))
                 fit.append(chain.rig)
             except IK2DError as error:
                 self._apart[key] = str(error)
@@ -272,6 +273,7 @@ def _print_of(
     shared: those missing are read into it.
     """
     bones = bones_of(armature.data, settings.tip, settings.bone_count)
+    bones += [bone.name for bone in bones_to_post(settings) if bone.name not in bones]
     if armature.pose is None:
         return index, fingerprint(armature, settings), []
     if armature not in shared:

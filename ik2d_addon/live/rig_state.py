@@ -36,6 +36,7 @@ from ..rig.scene.samples import ChainSamples, refuse_unsolvable
 from .frame_state import FrameState, on_purpose, samples_of
 from .plain.hands import PlainHands, are_plain
 from .plain.matrices import inverse, moved, turned
+from .plain.post import PlainPost, PostWriter
 from .plain.solve import Plain, read_plain_solver
 from .plain.space import Space
 from .plain.tips import PlainTips
@@ -51,11 +52,17 @@ class RigState:
     """State of a chain that its bones' locations and scales decide, with its plane."""
 
     def __init__(
-        self, rig: RigChain, frame: FrameState, before: "RigState | None", straight: Plain | None
+        self,
+        rig: RigChain,
+        frame: FrameState,
+        before: "RigState | None",
+        straight: Plain | None,
+        post: PostWriter | None = None,
     ) -> None:
         """Read it. before: the state before, if only the plane of a straight chain differs.
 
-        straight: the plain solver of a straight chain in its own plane, where it is known.
+        straight: the plain solver of a straight chain in its own plane, where it is known. post: the writer
+        of a post above the chain.
         """
         self._turns_shortest = frame.influence == 1.0 and turns_shortest(rig)
         if self._turns_shortest:
@@ -70,6 +77,7 @@ class RigState:
             self._faces = _Faces(rig, as_read)
         self.rig = rig
         self.writers = writers_of(rig)
+        self._post = None if post is None else PlainPost(rig, _alone(samples), post)
         self.outcome: LiveOutcome | None = None
         self._changes_lengths = changes_lengths(rig)
         self._scaled = [False] * len(rig.bones) if rig.stretching is None else rig.stretching.scaled.tolist()
@@ -94,9 +102,7 @@ class RigState:
     def _prepare(self, samples: ChainSamples) -> None:
         """Keep the chain's plane in its own space: rest space, or the first bone's if the plane is turned."""
         rig, plane = self.rig, self.rig.plane
-        above = None if samples.parent is None else np.eye(4)[None]
-        alone = replace(samples, parent=above, carried=None)  # which frames differ in
-        self._unturned = alone
+        alone = self._unturned = _alone(samples)
         self._tip_height: float | None = None  # over the plane; calculated on request
         self._scales: tuple[float, float] | None = None  # of lengths along the plane and along its normal
         self._swing: PlainSwing | None = None
@@ -129,6 +135,8 @@ class RigState:
                 return False
         if self._turns_shortest and frame.influence != 1.0:
             return False
+        if self._post is not None and not self._post.holds(frame.bones):
+            return False
         if self.plain_hands is not None and not self.plain_hands.hold(frame.bones):
             return False
         if self._faces is None:
@@ -144,6 +152,13 @@ class RigState:
         points = np.array([self.space.inside(frame.target)])
         plane = plane_through(rest_joints(rig.pose_bones), points, rig.plane)
         return rig if plane is None else rig.in_plane(plane, TARGET)
+
+    def on_post(self, frame: FrameState) -> FrameState:
+        """Return the state with the bone above the chain as its post turns it, if it has one."""
+        if self._post is None or frame.base is None:
+            return frame
+        turned = self._post.turn(frame.bones, frame.world, frame.base, frame.target, frame.carried)
+        return frame if turned is None else replace(frame, post=turned[0], base=turned[1], carried=turned[2])
 
     def turns(self, frame: FrameState) -> list[Turn]:
         """Return the turns (n,), by the plain solver if it can solve the chain."""
@@ -316,6 +331,11 @@ class RigState:
             (first,) = first_rotations(rig, solved.turns[:, 0], solved.swings)
             turns[0] = tuple(Matrix(first.tolist()).to_quaternion())
         return turns
+
+
+def _alone(samples: ChainSamples) -> ChainSamples:
+    """Return samples with the bone above the chain at the origin, and nothing else that carries that."""
+    return replace(samples, parent=None if samples.parent is None else np.eye(4)[None], carried=None)
 
 
 def _as_it_is(measures: tuple[float, float]) -> tuple[float, float]:

@@ -30,6 +30,7 @@ class LiveOutcome:
     stopped: str = LIMITED
     uneven: bool = False  # whether armature or bones are scaled unevenly
     angle_off: float = 0.0  # radians of the last bone off an angle that it cannot have with its tip on target
+    post: str = ""  # why its post does not bring the plane to the target, in words
 
     def lengths(self) -> tuple[float, float]:
         """Return the distances from tip to target, in the plane and along its normal, in the world."""
@@ -38,6 +39,8 @@ class LiveOutcome:
     def cause(self, distance: float, tolerance: float) -> str:
         """Return why a tip is so far off its target, in words."""
         in_plane, height = self.lengths()
+        if self.post and height >= in_plane and height > tolerance:
+            return self.post
         cause = cause_of(
             self.status,
             distance,

@@ -118,7 +118,7 @@ class Updates:
 
     def _state(self, armature: bpy.types.ID, depsgraph: bpy.types.Depsgraph) -> State:
         shown = armature.evaluated_get(depsgraph)
-        above = {chain.above for chain in self._by_armature[armature] if chain.above}
+        above = {chain.held_by for chain in self._by_armature[armature] if chain.held_by}
         bones = shown.pose.bones
         held = [tuple(map(tuple, bones[name].matrix)) for name in sorted(above)]
         own = [channel_values(armature.pose.bones, name).tobytes() for name in _CHANNELS]

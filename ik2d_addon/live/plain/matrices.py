@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Affine matrices as twelve numbers, row by row: for a single matrix, numpy is slower."""
 
+from math import cos, sin
+
 from mathutils import Matrix
 
 Affine = tuple[float, ...]  # 12: three rows of a 4x4 matrix
@@ -29,6 +31,16 @@ def product(one: Affine, other: Affine) -> Affine:
         g * n + h * s + i * w,
         g * p + h * t + i * o + z,
     )
+
+
+def spun(matrix: Affine, axis: int, angle: float) -> Affine:
+    """Return the product of a matrix and a turn about one of its own axes, 0 to 2."""
+    u, v, c, s = (axis + 1) % 3, (axis + 2) % 3, cos(angle), sin(angle)
+    turned = [*matrix]
+    for row in (0, 4, 8):
+        a, b = matrix[row + u], matrix[row + v]
+        turned[row + u], turned[row + v] = c * a + s * b, c * b - s * a
+    return tuple(turned)
 
 
 def inverse(matrix: Affine) -> Affine | None:

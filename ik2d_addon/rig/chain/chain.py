@@ -185,6 +185,11 @@ class RigChain:
         return self.bones if post is None else (post.bone, *post.between, *self.bones)
 
     @property
+    def pose_from_post(self) -> list[bpy.types.PoseBone]:
+        """The pose bones of `bones_from_post`."""
+        return [self.armature.pose.bones[name] for name in self.bones_from_post]
+
+    @property
     def pose_bones(self) -> list[bpy.types.PoseBone]:
         """The chain's pose bones, root to tip."""
         return [self.armature.pose.bones[name] for name in self.bones]

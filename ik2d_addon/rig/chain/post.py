@@ -25,6 +25,8 @@ from .renames import bones_of
 POST = 'POST'
 AUTO = 'AUTO'
 _SIDES = {'POSITIVE': 1.0, 'NEGATIVE': -1.0}
+# Constraints that carry a bone along with their targets, on top of what its parents do.
+_CARRYING = ('CHILD_OF', 'ARMATURE')
 # Constraints in these spaces turn with what is above their bone.
 _OWN_SPACES = ('LOCAL', 'LOCAL_WITH_PARENT', 'LOCAL_OWNER_ORIENT')
 
@@ -226,15 +228,37 @@ def _refuse_held_apart(carried: Sequence[bpy.types.PoseBone], post: bpy.types.Po
                 bone=bone.name,
                 post=post.name,
             )
+    for bone, constraint in holding_apart(carried, post):
+        if acts_now(constraint):
+            raise is_held_apart(bone, constraint, post)
+
+
+def holding_apart(
+    carried: Sequence[bpy.types.PoseBone], post: bpy.types.PoseBone
+) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
+    """Yield the constraints that keep bones below a post from turning with it, each with its bone."""
+    for bone in carried:
         for constraint in bone.constraints:
-            if acts_now(constraint) and not _turns_along(constraint, post):
-                raise refusal(
-                    "the constraint '{constraint}' on '{bone}' holds it in the world, so it does not turn "
-                    "with its post '{post}'; disable the constraint, or choose a post below '{bone}'",
-                    constraint=constraint.name,
-                    bone=bone.name,
-                    post=post.name,
-                )
+            if not _turns_along(constraint, post):
+                yield bone, constraint
+
+
+def is_held_apart(
+    bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, post: bpy.types.PoseBone
+) -> IK2DError:
+    """Return the error for a bone that such a constraint holds."""
+    words = {"constraint": constraint.name, "bone": bone.name, "post": post.name}
+    if constraint.type in _CARRYING:
+        return refusal(
+            "the constraint '{constraint}' on '{bone}' carries it besides its parents, so it does not turn "
+            "as its post '{post}' does; disable the constraint, or choose a post below '{bone}'",
+            **words,
+        )
+    return refusal(
+        "the constraint '{constraint}' on '{bone}' holds it in the world, so it does not turn "
+        "with its post '{post}'; disable the constraint, or choose a post below '{bone}'",
+        **words,
+    )
 
 
 def _turns_along(constraint: bpy.types.Constraint, post: bpy.types.PoseBone) -> bool:
@@ -246,7 +270,8 @@ def _turns_along(constraint: bpy.types.Constraint, post: bpy.types.PoseBone) -> 
     if own and getattr(constraint, "target_space", 'WORLD') in _OWN_SPACES:
         return True
     carried = {post.name, *(bone.name for bone in post.children_recursive)}
-    return all(each.target == post.id_data and each.subtarget in carried for each in targets)
+    is_led = all(each.target == post.id_data and each.subtarget in carried for each in targets)
+    return is_led and constraint.type not in _CARRYING  # those would turn it twice
 
 
 def _targets_of(constraint: bpy.types.Constraint) -> Iterator[Any]:

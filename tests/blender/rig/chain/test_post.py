@@ -64,3 +64,15 @@ def test_the_bones_that_a_chain_turns_by_its_settings():
     other = armature.ik2d.chains.add()
     other.tip, other.bone_count = "base", 1
     assert turned_bones_of(chain) == ["upper", "lower"]
+
+
+@pytest.mark.parametrize("owner", ["mid0", "arm0"])
+def test_a_bone_on_the_post_that_is_carried_by_it_twice_is_refused(owner):
+    made = turret(0)
+    constraint = made.armature.pose.bones[owner].constraints.new('CHILD_OF')
+    constraint.target, constraint.subtarget = made.armature, "post"
+    chain = made.add_chain()
+    with pytest.raises(IK2DError, match="carries it besides its parents"):
+        read_chain(made.armature, chain)
+    constraint.influence = 0.0
+    assert read_chain(made.armature, chain).post.bone == "post"
