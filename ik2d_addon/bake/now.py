@@ -27,6 +27,7 @@ from ..rig.scene.sampler import sample_alone, sample_now
 from ..rig.scene.samples import ChainSamples
 from .cures.off_plane import advice_on
 from .keys.keying import KeyedChain, KeyPlan, as_given, plan_keys, rotations_of
+from .keys.posts import posts_now, with_posts
 from .playback import VERIFY_ALL, Played, played
 from .reporting.report import BakeReport
 from .reporting.verdict import report_of
@@ -44,8 +45,8 @@ def solve(
 
     It is the pose that a bake of the sidebar's range would key there, with the target where it is now:
     a chain with memory is followed from the range's first frame on. Outside the range, on a chain that
-    hangs on others, and where the whole scene would have to be stepped through, it starts from the
-    current pose instead. fully: at full influence. Arguments, result and errors as in `bake`.
+    hangs on others or on a post, and where the whole scene would have to be stepped through, it starts
+    from the current pose instead. fully: at full influence. Arguments, result and errors as in `bake`.
     """
     scene = scene_of(armature_object)
     rigs, left_out = read_rigs(armature_object, chains, [scene.frame_float])
@@ -54,16 +55,20 @@ def solve(
     solved: list[KeyedChain] = []
     with ExitStack() as poses:
         for number, ready in enumerate(in_order(rigs)):
+            posts = posts_now(scene, ready, fully=fully)
+            if posts:
+                poses.enter_context(posed(armature_object, [post.full for post in posts]))
             sampling = sample_now(scene, ready)
             ready = with_drivers_checked(ready)
             found = [
                 _solved_now(scene, facing_target(rig, samples), samples, alone=number == 0, fully=fully)
                 for rig, samples in zip(ready, sampling.chains, strict=True)
             ]
-            new = [
+            turned = [
                 _posed_chain(scene, chain, samples.with_settings(influence=1.0) if fully else samples)
                 for chain, samples in zip(found, sampling.chains, strict=True)
             ]
+            new = with_posts(turned, posts)
             poses.enter_context(slides_remembered([chain.rig for chain in found]))
             poses.enter_context(hands_remembered([chain.rig for chain in found]))
             poses.enter_context(posed(armature_object, rotations_of(new)))  # what hangs on them sees it
@@ -106,7 +111,8 @@ def _solved_now(
     alone: whether it hangs on no other chain. fully: at full influence.
     """
     frame = scene.frame_float
-    way = _way_to(scene, rig, now) if rig.has_memory and alone else None
+    is_alone = alone and rig.post_above is None
+    way = _way_to(scene, rig, now) if rig.has_memory and is_alone else None
     samples, times, neighbors, beyond = way or (now, [frame], poses_around(scene, rig, [frame]), None)
     solved = solve_samples(scene, rig, samples, times, neighbors, beyond, fully=fully)
     # Without notes on how the range joins the keys around it: nothing is keyed.

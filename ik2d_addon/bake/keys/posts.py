@@ -13,7 +13,7 @@ from ...core.inputs import Floats, wrapped
 from ...core.post import PostAngles
 from ...core.solution import Steps, drained, mapped
 from ...rig.animation import keys
-from ...rig.animation.bone_channels import BoneRotation
+from ...rig.animation.bone_channels import BoneRotation, rotation_property
 from ...rig.animation.times import animation_times
 from ...rig.chain.chain import RigChain
 from ...rig.pose.keyed_pose import neighbor_poses, pose_without_chain
@@ -25,7 +25,7 @@ from ...rig.pose.posts import (
     post_space,
     solved_post,
 )
-from ...rig.scene.sampler import Sampler, sample_steps
+from ...rig.scene.sampler import Sampler, sample_now, sample_steps
 from ...rig.scene.samples import ChainSamples, solvable
 from .cubics import hermite
 from .fewest import Rows, fewest, handles_of
@@ -124,6 +124,22 @@ def keyed_posts(
     return found
 
 
+def posts_now(scene: bpy.types.Scene, rigs: Sequence[RigChain], *, fully: bool = False) -> list[KeyedPost]:
+    """Return the posts above some of the chains of one armature, solved for the current pose."""
+    rigs, now = [rig for rig in rigs if rig.post_above is not None], scene.frame_float
+    if not rigs:
+        return []
+    alone, times, found = [chain_of_post(rig) for rig in rigs], np.array([now]), []
+    sampled = sample_now(scene, [*rigs, *alone]).chains
+    for rig, one, samples, own in zip(rigs, alone, sampled, sampled[len(rigs) :], strict=False):
+        (bone,) = one.pose_bones
+        shown = np.array(getattr(bone, rotation_property(bone.rotation_mode)))
+        near = float(angles_in(rig, shown[None])[0])
+        post = _solved(scene, rig, samples, own, times, 1, near, fully=fully, as_posed=True)
+        found.append(_keyed(KeyPlan.every([now]), post, False))
+    return found
+
+
 def _solved(
     scene: bpy.types.Scene,
     rig: RigChain,
@@ -134,6 +150,7 @@ def _solved(
     near: float,
     *,
     fully: bool,
+    as_posed: bool = False,
 ) -> _Post:
     """Return a post over its times. samples: of its chain; own: of the post. frames: the number of these."""
     known = solvable(rig, samples)
@@ -141,7 +158,7 @@ def _solved(
     rows = np.concatenate((np.ones(frames, bool), np.repeat(gaps, len(THIRDS))))
     order = np.flatnonzero(rows)[np.argsort(times[rows], kind="stable")]
     samples, own, there = samples.at(order), own.at(order), times[order]
-    space = post_space(scene, rig, own, there.tolist())
+    space = post_space(scene, rig, own, there.tolist(), as_posed=as_posed)
     solved = solved_post(rig, samples, space)
     assert rig.post is not None
     rule = rig.post.rule

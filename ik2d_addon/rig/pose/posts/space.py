@@ -72,8 +72,18 @@ class PostSpace(Frames):
     swings: Floats  # (frames, 3, 3) A, which is a part of `to_pose`
 
 
-def post_space(scene: bpy.types.Scene, rig: RigChain, own: ChainSamples, times: Sequence[float]) -> PostSpace:
-    """Return the space that the post of a chain turns in. own: samples of `chain_of_post` at the times."""
+def post_space(
+    scene: bpy.types.Scene,
+    rig: RigChain,
+    own: ChainSamples,
+    times: Sequence[float],
+    *,
+    as_posed: bool = False,
+) -> PostSpace:
+    """Return the space that the post of a chain turns in. own: samples of `chain_of_post` at the times.
+
+    as_posed: of the current pose, whatever its F-Curves say.
+    """
     assert rig.post is not None
     alone, axis = chain_of_post(rig), rig.post.rule.axis
     (bone,) = alone.pose_bones
@@ -81,7 +91,10 @@ def post_space(scene: bpy.types.Scene, rig: RigChain, own: ChainSamples, times: 
     signs = np.where(np.array(bone.scale) < 0.0, -1.0, 1.0)
     sizes = norms(linear.swapaxes(1, 2)) * signs
     rotations = linear / np.where(sizes != 0.0, sizes, 1.0)[:, None, :]
-    after, before = _others(scene, alone, axis, times)
+    after = before = np.zeros((len(times), 3, 3)) + np.eye(3)
+    if bone.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE'):
+        shown = np.array([bone.rotation_euler])
+        after, before = _others(bone, axis, shown if as_posed else _channels_at(scene, bone, axis, times))
     inner = after.swapaxes(1, 2) @ rotations @ before.swapaxes(1, 2)
     u, v = (axis + 1) % 3, (axis + 2) % 3
     angles = np.arctan2(inner[:, v, u] - inner[:, u, v], inner[:, u, u] + inner[:, v, v])
@@ -111,15 +124,17 @@ def solved_post(rig: RigChain, samples: ChainSamples, space: PostSpace) -> PostA
     return post.rule.solve(targets, normals, np.broadcast_to(distances, len(normals)), reaches)
 
 
-def _others(
-    scene: bpy.types.Scene, alone: RigChain, axis: int, times: Sequence[float]
-) -> tuple[Floats, Floats]:
-    """Return the rotations (m, 3, 3) by the Euler angles after the one about the axis, and before it."""
-    (bone,) = alone.pose_bones
-    none = np.zeros((len(times), 3, 3)) + np.eye(3)
-    if bone.rotation_mode in ('QUATERNION', 'AXIS_ANGLE'):
-        return none, none
-    values = _channels_at(scene, bone, axis, times)
+def on_post(rig: RigChain, samples: ChainSamples, space: PostSpace, angles: Floats) -> ChainSamples:
+    """Return the samples of a chain as its post at other angles (frames,) carries it."""
+    assert rig.post is not None and samples.parent is not None
+    turn = transforms(about(rig.post.rule.axis, angles - space.angles))
+    moved = space.to_pose @ turn @ inverse(space.to_pose)
+    carried = None if samples.carried is None else moved @ samples.carried @ inverse(moved)
+    return replace(samples, parent=moved @ samples.parent, carried=carried)
+
+
+def _others(bone: bpy.types.PoseBone, axis: int, values: Floats) -> tuple[Floats, Floats]:
+    """Return the rotations (m, 3, 3) by Euler angles (m, 3) after the one about the axis, and before it."""
     place = bone.rotation_mode.index("XYZ"[axis])
     earlier = np.isin(np.arange(3), ["XYZ".index(letter) for letter in bone.rotation_mode[:place]])
     values[:, axis] = 0.0
