@@ -19,7 +19,8 @@ from ...rig.animation.versions import is_hidden, is_selected
 from ...rig.chain.chain import RigChain, read_chain
 from ...rig.chain.checks.bones import chain_bones, pose_bones_of
 from ...rig.chain.native_state import acts, controls_of
-from ...rig.chain.renames import bones_of, needed_chain, why_linked
+from ...rig.chain.post import turned_bones_of
+from ...rig.chain.renames import needed_chain, why_linked
 from ...rig.pose.target_moves import why_fixed
 from ...rig.scene.bone_constraints import with_other_controls
 from ...rig.scene.missing_inputs import with_inputs_checked
@@ -53,7 +54,7 @@ def chain_to_hold(armature: Object) -> PropertyGroup | None:
     if bone is not None:
         for chain in enabled:
             follows = (chain.target, chain.subtarget) == (armature, bone.name)
-            if follows or bone.name in bones_of(armature.data, chain.tip, chain.bone_count):
+            if follows or bone.name in turned_bones_of(chain):
                 return chain
         if is_selected(armature.pose.bones[bone.name]):
             return None
@@ -164,7 +165,7 @@ class Drag:
         if (rig.target, rig.subtarget) != (self.armature, self.tip):
             self.target = TargetMove.of(rig.target, rig.subtarget, self.held_chain.target)
         hands = rig.hands.bones if rig.hands is not None else ()
-        for bone in (*rig.pose_bones, *(self.armature.pose.bones[name] for name in hands)):
+        for bone in map(self.armature.pose.bones.get, (*rig.turned_bones, *hands)):
             for name in (rotation_property(bone.rotation_mode), "location", "scale"):
                 self._kept.setdefault((bone.name, name), tuple(getattr(bone, name)))
 
@@ -202,6 +203,17 @@ class Drag:
             if attempt or not self.held_chain.is_held_elsewhere():
                 return
             self.held_chain.read_again()
+
+    @property
+    def turns_with_view(self) -> bool:
+        """Whether its post turns to wherever the tip goes, so that it may be dragged in any plane."""
+        return self.held_chain.post is not None
+
+    def face(self, normal: Sequence[float]) -> None:
+        """Move the tip in the plane of a normal (3,) of the world, where its post lets its own plane turn."""
+        size = float(np.linalg.norm(normal))
+        if self.turns_with_view and size > 0.0:
+            self.plane = DragPlane.of(self.plane.point, np.array(normal, np.float64) / size)
 
     def flip(self) -> None:
         """Bend the chain to its other side; the tip stays where it is held."""

@@ -22,6 +22,7 @@ from ...rig.pose.bone_matrices import first_rotations, rest_to_pose, rotations_o
 from ...rig.pose.hand_rotations import OwnTurns, angles_between, own_turns
 from ...rig.pose.keyed_pose import KeyedPose, NeighborPoses, OwnPose, keyed_pose_now
 from ...rig.pose.kinematics import Linkage, read_linkage
+from ...rig.pose.posts import chain_of_post
 from ...rig.pose.rotations import bone_rotations
 from ...rig.pose.swings import swung
 from ...rig.pose.target_plane import facing_target
@@ -30,6 +31,7 @@ from ...rig.scene.lengths.slide_locations import slide_channels, slides_remember
 from ...rig.scene.lengths.stretch_scales import scale_channels, scales_remembered
 from ...rig.scene.sampler import sample_now
 from ...rig.scene.samples import ChainSamples
+from .held_post import HeldPost
 
 # A tip off its solved place by less than this part of the reach shows the solved pose.
 _SOLVED = 1e-3
@@ -48,6 +50,7 @@ class HeldChain:
     other_pose: OwnPose | None  # of one frame, that an influence below 1 blends with
     keyed_pose: KeyedPose
     bend: float  # +1 or -1
+    post: HeldPost | None = None  # above the chain
     written: Sequence[BoneRotation] = ()  # the channels that were written last
     _own: OwnTurns | None = field(default=None, init=False)  # the hands' rotations without the chain
 
@@ -57,13 +60,13 @@ class HeldChain:
 
         Else it is the side that two bones are bent to now. Raises IK2DError for bones without a finite place.
         """
-        (samples,) = sample_now(scene, [rig]).chains
+        samples, post = _sampled(scene, rig)
         rig = facing_target(rig, samples)
         samples = without_slides(scene, rig, samples, [scene.frame_float])
         linkage, keyed_pose = read_linkage(rig, with_scale(rig, samples)), _pose_now(scene, rig, samples)
         other_pose = blended_pose(scene, rig, samples, [scene.frame_float])
         bend = float(samples.bend[0]) if settled else _side(linkage, keyed_pose.turns)
-        return cls(scene, rig, samples, linkage, other_pose, keyed_pose, bend)
+        return cls(scene, rig, samples, linkage, other_pose, keyed_pose, bend, post)
 
     @property
     def tip(self) -> Floats:
@@ -97,9 +100,10 @@ class HeldChain:
         if solved.swings is not None:
             first = first_rotations(self.rig, solved.turns[:, 0], solved.swings)
             apart[0] = float(angles_between(first, _first_now(self.rig, self.keyed_pose))[0])
-        if solved.solution.reached[0] and np.sin(apart / 2.0).max() <= _SOLVED:
+        is_held = self.post is None or self.post.holds(self.samples, _SOLVED)
+        if is_held and solved.solution.reached[0] and np.sin(apart / 2.0).max() <= _SOLVED:
             return self.target
-        if solved.swings is not None:
+        if solved.swings is not None or self.post is not None:
             return self.tip
         return self.tip + ((self.target - self.tip) @ self.normal) * self.normal
 
@@ -112,7 +116,7 @@ class HeldChain:
         if self.rig.goes_on and bend != self.bend:  # turned over on the way from one to the next
             samples = ChainSamples.joined([self._at(self.target, self.bend), samples])
             times = [times[0] - 1.0, times[0]]
-        linkage = self.linkage if len(times) == 1 else None
+        linkage = self.linkage if len(times) == 1 and self.post is None else None
         neighbors = NeighborPoses(self.keyed_pose)
         other_pose = None if self.other_pose is None else self.other_pose.at([0] * len(times))
         steps = solve_chain(self.rig, samples, times, neighbors, other_pose=other_pose, linkage=linkage)
@@ -120,12 +124,20 @@ class HeldChain:
         if not keep:
             self.bend = bend
             self.samples = replace(self.samples, targets=samples.targets[-1:])
+            if self.post is not None:
+                self.post.turn(self.samples)
             self.keyed_pose = replace(self.keyed_pose, turns=pose.turns[0])
         return pose
 
     def _at(self, point: Floats, bend: float) -> ChainSamples:
         samples = self.samples.with_settings(bend=bend)
-        return replace(samples, targets=np.asarray(point, np.float64)[None])
+        samples = replace(samples, targets=np.asarray(point, np.float64)[None])
+        return samples if self.post is None else self.post.solved(samples)
+
+    @property
+    def _shown(self) -> ChainSamples:
+        """The samples as the chain is posed now."""
+        return self.samples if self.post is None else self.post.shown(self.samples)
 
     def show(self, solved: SolvedChain) -> None:
         """Pose the bones as solved: their turns, slides and scales; locked channels stay."""
@@ -152,7 +164,7 @@ class HeldChain:
         armature = self.rig.armature
         rotations = bone_rotations(self.rig, turns, before=self.keyed_pose.channels, swings=swings)
         hands = self._hands(rotations_of(self.rig, turns, swings), factors, locations)
-        self.written = [*rotations, *others, *hands]
+        self.written = [*(self.post.channels if self.post is not None else ()), *rotations, *others, *hands]
         set_values(armature, values_of(armature, self.written))
         self.keyed_pose.channels.update({rotation.bone: rotation.values[0] for rotation in rotations})
 
@@ -166,29 +178,41 @@ class HeldChain:
         if self._own is None:
             self._own = own_turns(self.scene, rig, [self.scene.frame_float])
         note_posed(rig.armature.path_resolve(rig.settings.path), rig.hands.bones)
-        return hands_held(rig, self.samples, rotations, self._own, factors, locations).rotations
+        return hands_held(rig, self._shown, rotations, self._own, factors, locations).rotations
 
     def is_held_elsewhere(self) -> bool:
-        """Return whether the armature, the bone above the chain or its pole moved since it was read."""
+        """Return whether the armature, the bone above the chain or its pole moved since it was read.
+
+        Its post is of the chain itself.
+        """
+        samples = self._shown
         depsgraph = bpy.context.evaluated_depsgraph_get()
         evaluated = self.rig.armature.evaluated_get(depsgraph)
-        pairs = [(self.samples.world[0], evaluated.matrix_world)]
+        pairs = [(samples.world[0], evaluated.matrix_world)]
         above = self.rig.pose_bones[0].parent
-        if above is not None and self.samples.parent is not None:
-            pairs.append((self.samples.parent[0], evaluated.pose.bones[above.name].matrix))
+        if above is not None and samples.parent is not None:
+            pairs.append((samples.parent[0], evaluated.pose.bones[above.name].matrix))
         root = evaluated.pose.bones[self.rig.bones[0]]
-        if self.samples.carried is not None:
-            pairs.append((self.samples.carried[0], carried_now(root)[0]))
-        if self.samples.poles is not None and self.rig.pole is not None:
-            pairs.append((self.samples.poles[0], shown_place(*self.rig.pole, depsgraph)))
+        if samples.carried is not None:
+            pairs.append((samples.carried[0], carried_now(root)[0]))
+        if samples.poles is not None and self.rig.pole is not None:
+            pairs.append((samples.poles[0], shown_place(*self.rig.pole, depsgraph)))
         return any(np.abs(one - np.array(other)).max() > _SAME * np.abs(one).max() for one, other in pairs)
 
     def read_again(self) -> None:
         """Read again how the chain is held, and where its target is; the pose is kept."""
-        (samples,) = sample_now(self.scene, [self.rig]).chains
+        samples, self.post = _sampled(self.scene, self.rig)
         samples = without_slides(self.scene, self.rig, samples, [self.keyed_pose.frame])
         self.samples = replace(samples, tips=self.samples.tips)
         self.linkage = read_linkage(self.rig, with_scale(self.rig, samples))
+
+
+def _sampled(scene: bpy.types.Scene, rig: RigChain) -> tuple[ChainSamples, HeldPost | None]:
+    """Return a chain's samples in the current pose, with the post above it."""
+    if rig.post_above is None:
+        return sample_now(scene, [rig]).chains[0], None
+    samples, own = sample_now(scene, [rig, chain_of_post(rig)]).chains
+    return samples, HeldPost.of(scene, rig, own, float(samples.influence[0]))
 
 
 def _pose_now(scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples) -> KeyedPose:

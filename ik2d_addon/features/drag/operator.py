@@ -103,6 +103,16 @@ class IK2D_OT_drag(ChainOperator, Operator):
         unit='LENGTH',
         options={'SKIP_SAVE'},
     )
+    facing: FloatVectorProperty(
+        name="Facing",
+        description=(
+            "Direction across the plane that the tip of a chain on a post moves in, as its own plane turns;"
+            " zero for that of the chain"
+        ),
+        size=3,
+        subtype='NONE',
+        options={'HIDDEN', 'SKIP_SAVE'},
+    )
     flipped: tick("Flip", "Bend the chain to its other side")
     bone_count: IntProperty(
         name="Bones",
@@ -129,6 +139,7 @@ class IK2D_OT_drag(ChainOperator, Operator):
 
     def work(self, context):
         drag = take_hold(context.scene, context.object, self.chain, bone_count=self.bone_count)
+        drag.face(self.facing)
         try:
             if self.flipped:
                 drag.flip()
@@ -153,6 +164,9 @@ class IK2D_OT_drag(ChainOperator, Operator):
         except IK2DError as error:
             return self.refuse(error)
         self._view, self._area = view, context.area
+        if self._drag.turns_with_view and (pixel := view.pixel(self._drag.plane.point)) is not None:
+            self.facing = view.line_of_sight(pixel)[1]
+        self._drag.face(self.facing)
         self._pointer, self._typed = Pointer(self._drag.plane), Typed()
         self._mouse = begin
         context.window_manager.modal_handler_add(self)
