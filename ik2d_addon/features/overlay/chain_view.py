@@ -26,6 +26,7 @@ from ...rig.chain.native_state import controls_of, is_flipped, sampled_controls,
 from ...rig.chain.renames import chain_named
 from ...rig.pose.bone_matrices import rest_to_pose
 from ...rig.pose.kinematics import angles_before, read_linkage
+from ...rig.pose.posts import chain_of_post, post_space
 from ...rig.pose.swings import aimed_as_far, swung
 from ...rig.pose.target_plane import facing_target
 from ...rig.pose.tip_headings import wanted_headings
@@ -34,6 +35,7 @@ from ...rig.scene.carried import carried_now
 from ...rig.scene.feet.goals import ground_matrix, size_of, with_foot
 from ...rig.scene.lengths.slide_locations import location_without_slides
 from ...rig.scene.samples import ChainSamples
+from .post_view import PostView, view_post
 
 # What 32 bits may add to the distance of a tip that is on its target, as a part of the reach.
 _ROUNDING = 1e-5
@@ -81,6 +83,7 @@ class ChainView:
     pole: Floats | None = None  # (3,) in the world; None where the plane does not turn towards one
     heading: float | None = None  # of the last bone as wanted, radians from the x axis; None where it is free
     foot: FootView | None = None
+    post: PostView | None = None  # above it
 
     @property
     def heading_off(self) -> float:
@@ -128,7 +131,11 @@ class ChainView:
         tolerance = self.settings.tolerance + _ROUNDING * self.chain.reach[1]
         if self.distance <= tolerance * self.scale:
             return REACHED
+        if self.post is not None and not self.post.is_solved:
+            return NOT_SOLVED
         x, y, height = self.flat(self.target)
+        if self.post is not None and self.post.why_missed and abs(height) > tolerance:
+            return self.post.why_missed
         place = np.array((x, y))
         inner, outer = self.reach
         distance = float(np.hypot(x, y))
@@ -261,7 +268,7 @@ def view_chain(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainView:
     to_rest = rest_to_pose(rig, samples)
     wanted, to_pose = wanted_headings(rig, samples, to_rest), to_rest[0] @ frame
     armature, shown, bones = _shown_chain(rig, settings)
-    into = inverse(to_pose)
+    to_world, into = samples.world[0] @ to_pose, inverse(to_pose)
     posed = np.array([*(bone.head for bone in bones), bones[-1].tail], np.float64)
     flat = posed @ into[:3, :3].T + into[:3, 3]
     weights, limits = rig.joints.weights, rig.joints.limits
@@ -274,7 +281,7 @@ def view_chain(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainView:
         rest=rest,
         limits=limits,
         joints=flat[:, :2],
-        to_world=samples.world[0] @ to_pose,
+        to_world=to_world,
         settings=ViewedSettings(
             bend=float(samples.bend[0]),
             softness=float(samples.softness[0]),
@@ -286,7 +293,20 @@ def view_chain(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainView:
         pole=None if samples.poles is None else samples.poles[0],
         heading=None if wanted is None else float(wanted[0]),
         foot=_foot(rig, armature, shown.foot),
+        post=_post(rig, settings, samples, posed, chain.reach[1] * float(np.linalg.norm(to_world[:3, 0]))),
     )
+
+
+def _post(
+    rig: RigChain, settings: bpy.types.PropertyGroup, samples: ChainSamples, posed: Floats, reach: float
+) -> PostView | None:
+    """Return the post above a chain; None without one. posed: the chain's joints, in pose space."""
+    if rig.post_above is None:
+        return None
+    scene, own = bpy.context.scene, samples_now(chain_of_post(rig), settings)
+    space = post_space(scene, rig, own, [scene.frame_float], as_posed=True)
+    world = samples.world[0]
+    return view_post(rig, samples, space, posed @ world[:3, :3].T + world[:3, 3], reach)
 
 
 def _foot(rig: RigChain, armature: bpy.types.Object, foot: bpy.types.PropertyGroup) -> FootView | None:

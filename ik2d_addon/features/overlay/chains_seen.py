@@ -71,12 +71,14 @@ def figure_of(
         if settings.limits:
             chosen = active.name if posed and active is not None else ""
             figures.draw_limits(figure, chain_view, colors["limit"], colors["miss"], chosen)
+            figures.draw_post_limits(figure, chain_view, colors["limit"], colors["miss"])
         path = path_of(chain) if settings.path else None
         if path is not None:
             figures.draw_path(figure, chain_view, path, colors["path"], colors["miss"])
         if settings.bend:
             figures.draw_bend(figure, chain_view, colors["bend"])
             figures.draw_pole(figure, chain_view, colors["bend"])
+            figures.draw_post(figure, chain_view, colors["bend"])
         if settings.foot:
             figures.draw_foot(figure, chain_view, colors["foot"])
         if settings.miss:

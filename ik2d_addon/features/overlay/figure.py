@@ -185,6 +185,27 @@ def draw_pole(figure: Figure, chain_view: ChainView, color: RGB) -> None:
     figure.line(shapes.dashes(lifted(chain_view, knee), chain_view.pole, _DASH * size, 0.4), color, 0.9)
 
 
+def draw_post(figure: Figure, chain_view: ChainView, color: RGB) -> None:
+    """Add a dashed line along the axis that a post turns the chain's plane about."""
+    if chain_view.post is not None:
+        size = chain_view.scale * chain_view.reach[1]
+        figure.line(shapes.dashes(*chain_view.post.axis, 2.0 * _DASH * size, 0.8), color, 0.9, BOLD)
+
+
+def draw_post_limits(figure: Figure, chain_view: ChainView, color: RGB, stop: RGB) -> None:
+    """Add a fan about a post's axis with a needle where the chain leads to, if the post has limits."""
+    post = chain_view.post
+    if post is None or post.limits is None:
+        return
+    low, high = post.limits
+    stopped = not low + _AT_LIMIT < post.angle < high - _AT_LIMIT
+    triangles, outline = shapes.fan(np.zeros(2), 1.0, low, high)
+    figure.fill(post.around(triangles), color, 0.18)
+    figure.line(post.around(outline), color, 0.95)
+    pointing = shapes.needle(np.zeros(2), 1.12, post.angle, stopped)
+    figure.line(post.around(pointing), stop if stopped else color, 1.0, BOLD)
+
+
 def draw_foot(figure: Figure, chain_view: ChainView, color: RGB) -> None:
     """Add a foot's sole with a cross at each pivot, and a dashed line from its control to its ankle."""
     foot = chain_view.foot

@@ -63,8 +63,10 @@ class IK2D_PG_overlay(PropertyGroup):
     )
     plane: _part("Plane", "A patch of the plane that the chain bends in")
     reach: _part("Reach", "The outline of where the tip can go, within the joints' limits")
-    limits: _part("Limits", "Each limited joint's range as a fan, its needle along the bone")
-    bend: _part("Bend", "An arrow to the side that the chain bends to, and a line to its pole")
+    limits: _part("Limits", "The range of each limited joint, and of a post, as a fan with a needle")
+    bend: _part(
+        "Bend", "An arrow to the side that the chain bends to, a line to its pole, and its post's axis"
+    )
     foot: _part("Foot", "The sole of a foot with its pivots, a line to its control, and bars where it stands")
     miss: _part(
         "Missed Target", "A line to a target, or an angle, that the chain misses, how far it is, and why"

@@ -6,6 +6,8 @@ import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import Object, Operator, PropertyGroup, Scene
 
+from ...bake.keys.keying import KeyPlan
+from ...bake.keys.posts import keyed_posts, on_posts
 from ...bake.now import solve_samples
 from ...bake.request import chosen_range
 from ...core.solution import drained
@@ -44,7 +46,9 @@ def find_path(armature: Object, chain: PropertyGroup, scene: Scene) -> TargetPat
     step = max(step, -(-(last - first + 1) // FRAMES))
     frames = np.arange(first, last + 1, step)
     rig, times = read_chain(armature, chain), frames.astype(float).tolist()
-    (shown,) = drained(sample_steps(scene, [rig], times)).chains
+    plan = KeyPlan.every(times)
+    with on_posts(scene, plan, drained(keyed_posts(scene, [rig], plan, None, fully=True))):
+        (shown,) = drained(sample_steps(scene, [rig], times)).chains
     rig = facing_target(rig, without_slides(scene, rig, shown, times))
     solved = solve_samples(scene, rig, shown, times, NeighborPoses(), fully=True)
     missed = ~solved.solution.arrived | (solved.miss.off_plane > solved.tolerance)
