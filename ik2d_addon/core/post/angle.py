@@ -10,6 +10,7 @@ m' and t' are the parts square to the axis, at the angles psi and phi about it. 
 side of the axis that the chain is on at rest decides. Source: the plane's equation, turned.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import acos, atan2, pi, sqrt
 
@@ -80,7 +81,7 @@ class PostRule:
         return PostAngles(angles, status.astype(np.int8), near, rho)
 
     def angle(
-        self, target: tuple[float, ...], normal: tuple[float, ...], distance: float, reach: float
+        self, target: Sequence[float], normal: Sequence[float], distance: float, reach: float
     ) -> tuple[float, int]:
         """Return the angle and status of `solve` for one target, in plain numbers."""
         k, (u, v) = self.axis, self._across

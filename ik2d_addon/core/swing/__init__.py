@@ -3,6 +3,8 @@
 
 from .ease import eased as eased
 from .swing import POLE as POLE
+from .swing import POST as POST
 from .swing import SHORTEST_WAY as SHORTEST_WAY
 from .swing import SWING as SWING
+from .swing import OwnPost as OwnPost
 from .swing import Swing as Swing

@@ -11,6 +11,7 @@ from math import cos, sin, sqrt
 import numpy as np
 
 from ..inputs import Floats
+from ..post import HELD
 from .swing import POLE, SHORTEST_WAY, Swing
 
 Vector = tuple[float, float, float]
@@ -22,6 +23,7 @@ Turned = tuple[Quaternion, Vector]
 _NEAR = 1e-6
 # A tip that is off the plane by less than this part of its distance is in it.
 _FLAT = 1e-9
+_AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 class PlainSwing:
@@ -30,7 +32,8 @@ class PlainSwing:
     def __init__(self, swing: Swing, axes: Floats) -> None:
         """Keep a rule. axes: (3, 3) those of all vectors here, in columns, in the swing's own space.
 
-        They are nearly orthonormal; heights here are `scale` times those there.
+        They are nearly orthonormal; heights here are `scale` times those there. With POST they are the
+        post's own.
         """
         normal, along = swing.normal @ axes, np.linalg.solve(axes, swing.along)
         self.scale = 1.0 / float(np.linalg.norm(normal))
@@ -39,7 +42,8 @@ class PlainSwing:
         self._side: list[float] = (swing.side @ axes).tolist()
         upright = swing.upright @ axes
         self._upright: list[float] = (upright / np.linalg.norm(upright)).tolist()
-        self._rule = swing.rule
+        self._rule, self._post = swing.rule, swing.post
+        self.post_status = HELD  # of the post at the last answer, as `PostRule.angle` has it
         self._flat = _frame(self.along, self._side) if swing.rule == POLE else None
 
     def turned(
@@ -53,6 +57,11 @@ class PlainSwing:
         size = sqrt(x * x + y * y + z * z)
         if not size > 0.0 or abs(height) >= (1.0 - _NEAR) * size:
             return None
+        if self._post is not None:
+            rule = self._post.rule
+            angle, self.post_status = rule.angle((x, y, z), self.normal, height, self._post.reach)
+            about = quaternion_about(_AXES[rule.axis], angle)
+            return about, _turned_back(about, x, y, z)
         x, y, z, rise = x / size, y / size, z / size, height / size
         if self._rule == SHORTEST_WAY:
             rest = self._rest(rise)

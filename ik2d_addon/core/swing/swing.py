@@ -4,18 +4,20 @@
 A chain in its rest plane ends at a point whose distance from the root is the target's. One rotation S about
 the root takes that point onto the target. S leaves one angle free, the spin about the line from root to
 target; each rule decides it, and fails for some direction of the target, as every rule without a memory does.
+Of a plane that turns about a post S is the turn about that axis, which leaves nothing free.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..affine import crossed, crosses, norms, rotations_about
 from ..inputs import Floats
+from ..post import PostAngles, PostRule
 
 # The rules: the normal turns the shortest way from that at rest, or from another direction; one side of the
-# chain faces a pole; the rest line turns the shortest way.
-SWING, POLE, SHORTEST_WAY = 'SWING', 'POLE', 'ARC'
+# chain faces a pole; the rest line turns the shortest way; the first bone turns about one of its own axes.
+SWING, POLE, SHORTEST_WAY, POST = 'SWING', 'POLE', 'ARC', 'POST'
 # Below this sine two directions are opposite: dividing by it would leave nothing but rounding.
 _OPPOSITE = 1e-8
 # Below this sine of the angle to a direction that leaves the side open, the rest's side is kept: places in
@@ -26,15 +28,43 @@ _STEEPEST = 1.0 - 1e-6
 
 
 @dataclass(frozen=True, eq=False)
+class OwnPost:
+    """A first bone that is the post of its chain's plane."""
+
+    rule: PostRule
+    axes: Floats  # (3, 3) the bone's at rest, in columns
+    reach: float
+    alone: bool = False  # whether the chain is this bone, which can do nothing but turn about its axis
+
+    @property
+    def axis(self) -> Floats:
+        """(3,) the axis that it turns about."""
+        axis: Floats = self.axes[:, self.rule.axis]
+        return axis
+
+
+@dataclass(frozen=True, eq=False)
 class Swing:
     """A rule, and the chain at rest: unit vectors (3,) in the space that holds its root."""
 
-    rule: str  # SWING, POLE or SHORTEST_WAY
+    rule: str  # SWING, POLE, SHORTEST_WAY or POST
     normal: Floats  # (3,) of the rest plane
     along: Floats  # (3,) in the plane, from root to tip
     side: Floats  # (3,) the side that faces the pole where the chain is at rest; for POLE alone
     # (3,) what the turned normal is as near to as it can be; for SWING alone. None: the normal at rest.
     towards: Floats | None = None
+    post: OwnPost | None = None  # for POST alone
+
+    @property
+    def turns_alone(self) -> bool:
+        """Whether it is a turntable's: the heading of its target counts, and not the height."""
+        return self.post is not None and self.post.alone
+
+    @property
+    def without_limits(self) -> "Swing":
+        """The swing of a post without limits."""
+        assert self.post is not None
+        return replace(self, post=replace(self.post, rule=replace(self.post.rule, limits=None)))
 
     @property
     def upright(self) -> Floats:
@@ -51,8 +81,10 @@ class Swing:
         """Return the rotations S (m, 3, 3) for targets (m, 3) from the root.
 
         heights: (m,) of the tip over the plane, which no turn in it changes. poles: (m, 3) from the root.
-        spins: (m,) radians, as `spins` has them, in place of the rule's own.
+        spins: (m,) radians, as `spins` has them, in place of the rule's own; a post has none.
         """
+        if self.post is not None:
+            return rotations_about(self.post.axis, self.post_angles(points, heights).angles)
         rest, line = self._lines(points, heights)
         shortest = shortest_turns(rest, line, self.normal)
         if spins is not None:
@@ -67,11 +99,19 @@ class Swing:
         normals = np.broadcast_to(self.normal, line.shape)
         return shortest_turns(normals, rotations @ self.normal, self.along)
 
+    def post_angles(self, points: Floats, heights: Floats | float = 0.0) -> PostAngles:
+        """Return the angles of the post for targets (m, 3) from the root; heights as in `rotations`."""
+        assert self.post is not None
+        axes, count = self.post.axes, len(points)
+        normals = np.broadcast_to(self.normal @ axes, (count, 3))
+        distances, reaches = np.broadcast_to(heights, count), np.broadcast_to(self.post.reach, count)
+        return self.post.rule.solve(points @ axes, normals, distances, reaches)
+
     def spins(self, points: Floats, heights: Floats | float = 0.0, poles: Floats | None = None) -> Floats:
         """Return the spins (m,), radians about the line to the target, from the shortest way."""
         rest, line = self._lines(points, heights)
         shortest = shortest_turns(rest, line, self.normal)
-        if self.rule == SHORTEST_WAY:
+        if self.rule in (SHORTEST_WAY, POST):
             return np.zeros(len(line))
         sided = self._by_side(rest, line, shortest, poles)
         across = crossed(np.broadcast_to(self.normal, rest.shape), rest)
@@ -80,8 +120,13 @@ class Swing:
         return spins
 
     def sines(self, points: Floats, poles: Floats | None = None) -> Floats:
-        """Return the sines (m,) of the angles between targets and the direction in which the rule fails."""
+        """Return the sines (m,) of the angles between targets and the direction in which the rule fails.
+
+        A post fails nowhere: where it turns fast, its angles say.
+        """
         line = units(points, self.along)
+        if self.rule == POST:
+            return np.ones(len(line))
         if self.rule == POLE and poles is not None:
             return norms(crossed(line, units(poles, self.side)))
         other = self.upright if self.rule == SWING else self.along
@@ -99,6 +144,9 @@ class Swing:
         if self.rule == SWING:
             normals = self.normal[None], (whole @ self.normal)[None]
             one = whole.T @ shortest_turns(*normals, self.along)[0] @ self.along
+        elif self.post is not None:
+            angle = angle_about(self.post.axis, self.normal, whole @ self.normal)
+            one = whole.T @ rotations_about(self.post.axis, angle) @ self.along
         return float(np.arctan2(crossed(one, other) @ self.normal, one @ other))
 
     def _lines(self, points: Floats, heights: Floats | float) -> tuple[Floats, Floats]:
@@ -122,6 +170,13 @@ class Swing:
             1, 2
         )
         return rotations
+
+
+def angle_about(axis: Floats, one: Floats, other: Floats) -> Floats:
+    """Return the angle (), radians, about a unit axis (3,) from one vector (3,) to another."""
+    across = crossed(axis, one)
+    angle: Floats = np.arctan2(other @ across, other @ crossed(across, axis))
+    return angle
 
 
 def units(vectors: Floats, otherwise: Floats) -> Floats:
