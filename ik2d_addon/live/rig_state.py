@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
-from ..bake.reporting.causes import EASED, stopped_words
+from ..bake.reporting.causes import EASED, cause_of_post, stopped_words
 from ..bake.solving.frames import solve_chain
 from ..bake.solving.hands import hands_held
 from ..core import Status
@@ -40,6 +40,7 @@ from .plain.post import PlainPost, PostWriter
 from .plain.solve import Plain, read_plain_solver
 from .plain.space import Space
 from .plain.tips import PlainTips
+from .plain.turntable import PlainTurntable, as_if_free
 from .status import LiveOutcome
 from .writing import Turn, changes_lengths, writers_of
 
@@ -89,7 +90,7 @@ class RigState:
         if is_straight and straight is None:
             straight, _ = read_plain_solver(as_read, samples)
         self.straight = straight
-        self.plain, self._linkage = read_plain_solver(rig, samples, straight, self._tips)
+        self.plain, self._linkage = read_plain_solver(as_if_free(rig), samples, straight, self._tips)
         self.plain_hands: PlainHands | None = None
         if rig.hands is not None and not self._changes_lengths and self.plain is not None:
             if are_plain(rig, rig.hands):
@@ -106,6 +107,7 @@ class RigState:
         self._tip_height: float | None = None  # over the plane; calculated on request
         self._scales: tuple[float, float] | None = None  # of lengths along the plane and along its normal
         self._swing: PlainSwing | None = None
+        self._table: PlainTurntable | None = None
         self._swung: Whole | None = None  # how the plane is turned
         frame_of_plane, axes = np.eye(4), np.array((plane.x, plane.y, plane.normal))
         self._origin: list[float] = plane.origin.tolist()
@@ -115,6 +117,8 @@ class RigState:
             self._swing = PlainSwing(rig.swing, frame_of_plane[:3, :3])
             self._axis = rig.joints.axes[0].tolist()
             self._height = self._swing.scale * self._height_of_tip()
+            if rig.swing.turns_alone:
+                self._table = PlainTurntable(rig, alone, self._linkage, frame_of_plane[:3, :3])
         # Of a vector in the chain's own space its lengths along these are those in and over the plane; and
         # these are the vectors that have such lengths.
         self._along = (axes @ frame_of_plane[:3, :3]).tolist()
@@ -188,11 +192,16 @@ class RigState:
         if seen == self._seen:
             return self._turns
         flat = self._flat(x, y, z, faced)
-        answer = None if flat is None else self.plain.solve(*flat[:2], bend, softness)
+        solver = self._table or self.plain
+        answer = None if flat is None else solver.solve(*flat[:2], bend, softness)
         if flat is None or answer is None:
             return None
         measures = answer.residual, flat[2]
-        self.outcome = LiveOutcome(answer.status, self.outside, measures, EASED if answer.softened else "")
+        if self._table is not None:
+            measures = self._table.measures(*measures)
+        post = "" if self._swing is None else cause_of_post(self._swing.post_status)
+        eased = EASED if answer.softened else ""
+        self.outcome = LiveOutcome(answer.status, self.outside, measures, eased, post=post)
         turns: list[Turn] = [*answer.turns]
         self._place = flat
         if self.rig.settings.aims and isinstance(self.plain, PlainSolver):
@@ -215,13 +224,15 @@ class RigState:
         x, y, z = x - ox, y - oy, z - oz
         if self._swing is not None:
             swung = self._swing.turned(x, y, z, self._height, pole or ())
+            if swung is not None and self._table is not None:
+                swung = self._table.aimed(x, y, z, self._height, swung[0])
             if swung is None:
                 return None
             self._swung, (x, y, z) = swung
         (ux, uy, uz), (vx, vy, vz), (wx, wy, wz) = self._along
         height = wx * x + wy * y + wz * z
         x, y = ux * x + uy * y + uz * z, vx * x + vy * y + vz * z
-        if self.rig.settings.aims:
+        if self.rig.settings.aims and self._table is None:
             assert isinstance(self.plain, PlainSolver)
             size = hypot(x, y)
             if not size > 0.0:
@@ -316,6 +327,7 @@ class RigState:
             self._factors, self._locations = solved.factors, solved.locations
             self.beside = [*slides, *scales, *scales_back(rig, keyed=False)]
         in_plane, height = float(solved.miss.residual[0]), float(solved.miss.off_plane[0])
+        own_post = None if solved.plane_turns is None else solved.plane_turns.post
         off, cannot = solved.noticed.angle_errors, solved.solution.status[0] == Status.ANGLE
         self.outcome = LiveOutcome(
             int(solved.solution.status[0]),
@@ -325,6 +337,7 @@ class RigState:
             stopped_words(solved.solution.limited[0], rig.joints.fixed),
             bool(solved.noticed.uneven_scale),
             float(off[0]) if cannot and off is not None else 0.0,
+            cause_of_post(int(own_post.status[0])) if own_post is not None else "",
         )
         turns: list[Turn] = solved.turns[0].tolist()
         if solved.swings is not None:

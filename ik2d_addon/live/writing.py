@@ -23,6 +23,7 @@ from ..rig.animation.bone_channels import (
 from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import note_posed
 from ..rig.chain.joints import EXACT, own_axis
+from ..rig.pose.rotations import post_and_hinge
 from ..rig.scene.lengths.slide_locations import slides_remembered
 from ..rig.scene.lengths.stretch_scales import scales_remembered
 
@@ -33,17 +34,20 @@ Turn: TypeAlias = float | Whole
 
 # A quaternion's vector that is shorter than this has no direction.
 _NO_AXIS = 1e-9
+# Half the sine of a third Euler angle that is none.
+_TWO_ALONE = 1.5e-6
 
 
 class BoneWriter:
     """Rotation channels that the turn of one bone is written to."""
 
-    def __init__(self, bone: bpy.types.PoseBone, axis) -> None:
+    def __init__(self, bone: bpy.types.PoseBone, axis, pair: tuple[int, int] | None = None) -> None:
+        """Keep where the turn about an axis (3,) goes. pair: as in `channels_of`."""
         self.name = bone.name
         self.mode: str = bone.rotation_mode
         self.property = rotation_property(self.mode)
         self.axis: tuple[float, ...] = tuple(axis.tolist())
-        self.own = own_axis(axis, EXACT)
+        self.own, self._pair = own_axis(axis, EXACT), pair
         locks = locked_channels(bone)
         self.unlocked = [index for index, locked in enumerate(locks) if not locked]
         self.all_unlocked = not any(locks)
@@ -78,6 +82,9 @@ class BoneWriter:
             a, b, c, d = shown
             return turn if a * w + b * x + c * y + d * z >= 0.0 else (-w, -x, -y, -z)
         if self.mode != 'AXIS_ANGLE':
+            two = self._pair and _two_eulers(*self._pair, turn, shown)
+            if two:
+                return two
             return tuple(Quaternion(turn).to_euler(self.mode, Euler(shown, self.mode)))
         w, x, y, z = turn
         before, a, b, c = shown
@@ -92,10 +99,32 @@ class BoneWriter:
         return angle + 2.0 * pi * round((before - angle) / (2.0 * pi)), a, b, c
 
 
+def _two_eulers(last: int, first: int, turn: Whole, shown: Sequence[float]) -> Sequence[float]:
+    """Return the Euler angles nearest to those shown, by the two that may do; () where they do not.
+
+    last, first: the own axes (0..2) of the two, by when they turn.
+    """
+    w, a, b = turn[0], turn[1 + first], turn[1 + last]
+    c = turn[4 - last - first] * (1.0 if (first - last) % 3 == 1 else -1.0)
+    if abs(w * c - a * b) > _TWO_ALONE:
+        return ()
+    angles = [0.0, 0.0, 0.0]
+    for axis, angle in (
+        (last, atan2(2.0 * (w * b + a * c), w * w + a * a - b * b - c * c)),
+        (first, atan2(2.0 * (w * a + b * c), w * w + b * b - a * a - c * c)),
+    ):
+        angles[axis] = angle + 2.0 * pi * round((shown[axis] - angle) / (2.0 * pi))
+    return angles
+
+
 def writers_of(rig: RigChain) -> list[BoneWriter | None]:
     """Return the writers of the bones' turns, root to tip; None for a bone that locks hold."""
     joints = zip(rig.pose_bones, rig.joints.axes, rig.joints.fixed, strict=True)
-    return [None if fixed else BoneWriter(bone, axis) for bone, axis, fixed in joints]
+    pairs = [post_and_hinge(rig), *[None] * (len(rig.bones) - 1)]
+    return [
+        None if fixed else BoneWriter(bone, axis, pair)
+        for (bone, axis, fixed), pair in zip(joints, pairs, strict=True)
+    ]
 
 
 class PoseWrites:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Seeded rigs with a post, of any build, and targets all round them; a robot arm on a turntable."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -52,7 +53,10 @@ def add_post_chain(
 
 @dataclass
 class Turret:
-    """A random armature with a target: "post", perhaps on "mover", "mid0" .. and a chain of "arm0" .."""
+    """A random armature with a target: "post", perhaps on "mover", "mid0" .. and a chain of "arm0" ..
+
+    Of a gimbal "arm0" is the post, and the bone "post" only holds it.
+    """
 
     armature: bpy.types.Object
     axis: int
@@ -61,23 +65,29 @@ class Turret:
     rng: np.random.Generator
     target: bpy.types.Object | None = None
     turns: list[float] = field(default_factory=list)  # of the post, that made the target's places
+    name: str = "post"  # of the post
+    normal: tuple[float, ...] | None = None  # of the plane of one bone
+    hinge: int | None = None  # the own axis (0..2) that a gimbal's first bone bends about; None: it is none
 
     @property
     def post(self) -> bpy.types.PoseBone:
         """The post's pose bone."""
-        return self.armature.pose.bones["post"]
+        return self.armature.pose.bones[self.name]
 
     @property
     def reach(self) -> float:
         """The length of the chain in the world."""
         lengths = sum(self.armature.data.bones[name].length for name in self.bones)
-        return lengths * self.armature.matrix_world.to_scale()[0] * self.post.scale[0]
+        return lengths * self.armature.matrix_world.to_scale()[0] * self.armature.pose.bones["post"].scale[0]
 
     def add_chain(self) -> bpy.types.PropertyGroup:
         """Add the chain."""
         count = len(self.bones)
         axis = "XYZ"[self.axis]
-        return add_post_chain(self.armature, self.bones[-1], count, self.target, "post", axis)
+        chain = add_post_chain(self.armature, self.bones[-1], count, self.target, self.name, axis)
+        if self.normal is not None:
+            chain.plane_normal = self.normal
+        return chain
 
     def miss(self, *times: float) -> float:
         """Return the largest distance from tip to target at some times, as a part of the reach."""
@@ -87,6 +97,15 @@ class Turret:
             tip = evaluated_tip(self.armature, self.bones[-1])
             worst = max(worst, (tip - evaluated_place(self.target)).length)
         return worst / self.reach
+
+    def matrices(self, frames: Sequence[int] = FRAMES) -> np.ndarray:
+        """Return the pose matrices (frames, n, 4, 4) of the chain's bones, as evaluated frame by frame."""
+        found = []
+        for frame in frames:
+            bpy.context.scene.frame_set(frame)
+            shown = self.armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+            found.append([np.array(shown[name].matrix, np.float64) for name in self.bones])
+        return np.array(found)
 
     def swing_of_post(self) -> Quaternion:
         """Return the rotation of the post by its quaternion without its turn about the axis."""
@@ -116,6 +135,83 @@ def turret(seed: int, rate: float | None = None, mode: str = "", still: bool = F
     rate = float(rng.uniform(0.1, 0.9)) if rate is None else rate
     _place_target(made, rate)
     return made
+
+
+def gimbal(seed: int, rate: float | None = None, count: int = 0, exact: bool | None = None) -> Turret:
+    """Return a chain of 1 to 4 bones whose first one is the post, with a target at tips that it can take.
+
+    rate: as of a turret. count: of its bones; 0 for a random one. exact: whether the first bone bends about
+    an own axis, and then its rotation mode turns about that before the post's; None for either.
+    """
+    rng = np.random.default_rng(seed)
+    made = _build(rng, "")
+    count = count or int(rng.integers(1, 5))
+    exact = bool(rng.integers(0, 2)) if exact is None else exact
+    made.bones, made.name = made.bones[:count], "arm0"
+    armature, first = made.armature, made.armature.data.bones["arm0"]
+    upper, lower = (
+        np.array(bone.tail_local - bone.head_local) for bone in (first, armature.data.bones["arm1"])
+    )
+    normal = _unit(np.cross(upper, lower))
+    if exact:
+        made.hinge = int(rng.choice([0, 2]))
+        _roll(armature, first.name, normal, made.hinge)
+    made.axis = int(rng.choice([axis for axis in range(3) if axis != made.hinge]))
+    rest = armature.data.bones["arm0"].matrix_local  # the one before edit mode is gone
+    aside = np.cross(np.array(rest)[:3, made.axis], normal)
+    if np.linalg.norm(aside) < 0.5:
+        made.axis = 1
+    if count == 1:
+        made.normal = tuple(normal.tolist())
+    if exact:
+        made.post.rotation_mode = str(rng.choice(hinge_first(made.hinge, made.axis)))
+    _place_target(made, float(rng.uniform(0.05, 0.4)) if rate is None else rate)
+    return made
+
+
+def turntable(seed: int, **limits: float) -> tuple[Turret, bpy.types.PropertyGroup, np.ndarray]:
+    """Return one bone that locks leave one axis, with its chain, and its matrices by Blender's Locked Track.
+
+    Its target moves all round it. limits: settings of the chain.
+    """
+    rng = np.random.default_rng(seed)
+    made = _build(rng, "")
+    made.bones, made.axis = ("post",), int(rng.integers(0, 3))
+    armature, bone, own = made.armature, made.post, np.eye(3)[made.axis]
+    bone.rotation_euler, bone.rotation_quaternion = (0, 0, 0), (1, 0, 0, 0)
+    bone.rotation_axis_angle = (0.0, *own)
+    bone.lock_rotation = (own == 0.0).tolist()
+    made.target = bpy.data.objects.new("target", None)
+    bpy.context.scene.collection.objects.link(made.target)
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        head = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["post"].head
+        made.target.location = armature.matrix_world @ (head + Vector(rng.normal(size=3)))
+        made.target.keyframe_insert("location", frame=frame)
+    track = bone.constraints.new('LOCKED_TRACK')
+    track.target, track.lock_axis = made.target, f"LOCK_{'XYZ'[made.axis]}"
+    track.track_axis = 'TRACK_Z' if made.axis == 1 else 'TRACK_Y'
+    tracked = made.matrices()
+    bone.constraints.remove(track)
+    chain = made.add_chain()
+    for name, value in limits.items():
+        setattr(chain, name, value)
+    return made, chain, tracked
+
+
+def hinge_first(hinge: int, post: int) -> list[str]:
+    """Return the rotation modes that turn about one own axis (0..2) before another."""
+    return [mode for mode in MODES[2:] if mode.index("XYZ"[hinge]) < mode.index("XYZ"[post])]
+
+
+def _roll(armature: bpy.types.Object, name: str, normal: np.ndarray, axis: int) -> None:
+    """Roll a bone so that its X (0) or Z (2) is a normal (3,)."""
+    bpy.ops.object.mode_set(mode='EDIT')
+    bone = armature.data.edit_bones[name]
+    bone.align_roll(normal)
+    if axis == 0:
+        bone.roll -= np.pi / 2.0
+    bpy.ops.object.mode_set(mode='OBJECT')
 
 
 def _twist(rotation: Quaternion, axis: int) -> Quaternion:
@@ -225,6 +321,8 @@ def _place_target(made: Turret, rate: float) -> None:
     armature.ik2d.chains.clear()
     first, base = rng.uniform(-1, 1), rng.uniform(-0.4, 0.4, len(made.bones))
     swings = rng.uniform(-0.5, 0.5, len(made.bones))
+    if len(base) == 1:
+        base += 0.9 * np.sign(base)  # away from the axis of a bone that turns about itself
     bones = [armature.pose.bones[name] for name in made.bones]
     modes = [bone.rotation_mode for bone in bones]
     for bone in bones:
@@ -232,9 +330,12 @@ def _place_target(made: Turret, rate: float) -> None:
     for frame in FRAMES:
         bpy.context.scene.frame_set(frame)
         made.turns.append(first + rate * (frame - 1) * (1 if made.axis else -1))
-        made.turn_post(made.turns[-1])
+        if made.post not in bones:
+            made.turn_post(made.turns[-1])
         for i, bone in enumerate(bones):
-            bone.rotation_quaternion = Quaternion(axes[i], base[i] + swings[i] * np.sin(0.3 * frame + i))
+            bent = Quaternion(axes[i], base[i] + swings[i] * np.sin(0.3 * frame + i))
+            own = Quaternion(np.eye(3)[made.axis], made.turns[-1]) if bone == made.post else Quaternion()
+            bone.rotation_quaternion = own @ bent
         bpy.context.view_layer.update()
         shown = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
         made.target.location = armature.matrix_world @ shown.pose.bones[made.bones[-1]].tail
@@ -242,4 +343,5 @@ def _place_target(made: Turret, rate: float) -> None:
     for bone, mode in zip(bones, modes, strict=True):
         bone.rotation_quaternion = (1.0, 0.0, 0.0, 0.0)
         bone.rotation_mode = mode
-    made.turn_post(0.0)
+    if made.post not in bones:
+        made.turn_post(0.0)

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Status
+from ...core.post import LIMITED as AT_LIMIT
+from ...core.post import NEAREST
 from ...core.words import listed, noted, say
 
 OUT_OF_REACH, OFF_THE_PLANE, EASED = (
@@ -21,6 +23,7 @@ LIMITED, LOCKED, UNEVEN = (
 )
 BETWEEN_KEYS, MOVED_ELSE = noted("off between keys"), noted("moved by something other than the keys")
 POST_LIMITED, NEAR_AXIS = noted("stopped by the post's limits"), noted("too near the post's axis")
+_OF_POST = {NEAREST: NEAR_AXIS, AT_LIMIT: POST_LIMITED}
 REDUCED = noted("off by reducing keys")
 TURNING, BLENDED = noted("turning over"), noted("held back by IK Blend")
 FK = noted("FK, as IK Blend is 0")  # on purpose: no miss
@@ -59,6 +62,11 @@ def cause_of(
     if solved > tolerance and solved >= 0.5 * distance:
         return OFF_THE_PLANE if off_plane else on_purpose
     return UNEVEN if uneven else ""
+
+
+def cause_of_post(status: int) -> str:
+    """Return why a post of a status leaves the plane off the target, in words; "" where it does not."""
+    return _OF_POST.get(status, "")
 
 
 def unmoved_words(chains: Sequence[str]) -> str:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ...core import Status
 from ...core.inputs import Floats
-from ...core.post import LIMITED, NEAREST
 from ...core.solution import is_reached
 from ..lengths import Units
 from .causes import (
@@ -19,11 +18,10 @@ from .causes import (
     EASED,
     HALF_WAY_BETWEEN,
     MOVED_ELSE,
-    NEAR_AXIS,
-    POST_LIMITED,
     REDUCED,
     TURNING,
     cause_of,
+    cause_of_post,
     stopped_words,
 )
 
@@ -105,10 +103,11 @@ class PostTurned:
     status: NDArray[np.int8]  # (frames,) of core.post: HELD, NEAREST or LIMITED
     near_axis: NDArray[np.bool_]  # (frames,) where its target is near its axis, so that it turns fast
     steps: Floats  # (frames,) radians from the frame before; the first is 0
+    alone: bool = False  # whether the chain is this bone, which can do nothing but turn about its axis
 
     def cause(self, i: int) -> str:
         """Return why the plane missed its target on the i-th frame, in words; "" where the post held it."""
-        return {NEAREST: NEAR_AXIS, LIMITED: POST_LIMITED}.get(int(self.status[i]), "")
+        return cause_of_post(int(self.status[i]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.post import LIMITED, NEAREST
-from ...core.words import number_of, say
+from ...core.words import noted, number_of, say
+from ...rig.pose.swings import post_turns
 from ..keys.keying import KeyedChain, KeyPlan
 from .chain_result import PostTurned
 
@@ -17,15 +18,26 @@ FAST = np.radians(20.0)
 
 def post_turned(keyed: KeyedChain, plan: KeyPlan) -> PostTurned | None:
     """Return how the post of a chain turned on the frames of a plan; None without one."""
-    post = keyed.post
+    post, own, rows = keyed.post, _own_post(keyed, plan), plan.rows
     if post is None:
-        return None
-    rows = plan.rows
+        return own
     angles = post.angles[rows]
     steps = np.abs(np.diff(angles, prepend=angles[:1]))
     return PostTurned(
         post.rotation.bone, angles, post.solved.status[rows], post.solved.near_axis[rows], steps
     )
+
+
+def _own_post(keyed: KeyedChain, plan: KeyPlan) -> PostTurned | None:
+    """Return how a chain's own first bone turned as its post; None where it is none."""
+    chain = keyed.solved
+    rig, turns = chain.rig, chain.plane_turns
+    if rig.swing is None or turns is None or turns.post is None or chain.swings is None:
+        return None
+    angles, solved = post_turns(rig, chain.swings)[plan.rows], turns.post.at(plan.rows)
+    steps = np.abs(np.diff(angles, prepend=angles[:1]))
+    alone = rig.swing.turns_alone
+    return PostTurned(rig.bones[0], angles, solved.status, solved.near_axis, steps, alone)
 
 
 def post_notes(
@@ -34,16 +46,21 @@ def post_notes(
     """Yield sentences on the post of a chain. fk: (frames,) where its IK Blend is 0."""
     if post is None:
         return
+    over = "" if post.alone else say(", or turn on Reach Over")
     for status, words in (
         (
             LIMITED,
-            "Chain '{chain}': a limit stops its post '{post}' on {frames} (the first is {frame:g}), and its "
-            "target leaves the plane there; widen the limits, or turn on Reach Over",
+            noted(
+                "Chain '{chain}': a limit stops its post '{post}' on {frames} (the first is {frame:g}), and "
+                "its target leaves the plane there; widen the limits{over}"
+            ),
         ),
         (
             NEAREST,
-            "Chain '{chain}': its target is nearer the axis of its post '{post}' than the chain's plane "
-            "comes, on {frames} (the first is {frame:g}); move the target outwards",
+            noted(
+                "Chain '{chain}': its target is nearer the axis of its post '{post}' than the chain's plane "
+                "comes, on {frames} (the first is {frame:g}); move the target outwards"
+            ),
         ),
     ):
         there = np.flatnonzero((post.status == status) & ~fk)
@@ -54,6 +71,7 @@ def post_notes(
                 post=post.bone,
                 frames=number_of(len(there), "frame"),
                 frame=frames[there[0]],
+                **({"over": over} if status == LIMITED else {}),
             )
     fast = (post.steps > FAST) & ~fk
     if fast.any():

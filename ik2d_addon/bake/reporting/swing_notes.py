@@ -9,6 +9,7 @@ from ...core.inputs import Floats
 from ...core.swing import POLE, SHORTEST_WAY, SWING
 from ...core.words import noted, number_of, say
 from ...rig.chain.chain import RigChain
+from ...rig.pose.rotations import post_and_hinge
 from ...rig.pose.swings import NEAR, STEP
 from ..keys.keying import KeyedChain
 from ..lengths import Units, length_text
@@ -80,7 +81,7 @@ def open_note(rig: RigChain, openness: Floats, frames: Sequence[float]) -> Itera
 def stray_note(keyed: KeyedChain, frames: Sequence[float], units: Units) -> Iterator[str]:
     """Yield a sentence where Euler angles of the first bone do not keep to the way between two keys."""
     chain, gap, strayed = keyed.solved, *keyed.strayed
-    if chain.rig.swing is None:
+    if chain.rig.swing is None or post_and_hinge(chain.rig) is not None:
         return
     first = chain.rig.pose_bones[0]
     euler = first.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE')

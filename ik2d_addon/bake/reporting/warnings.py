@@ -11,6 +11,7 @@ from ...core import Status
 from ...core.contacts.runs import runs
 from ...core.inputs import Floats
 from ...core.pops import POP
+from ...core.swing import POST
 from ...core.words import noted, number_of, quoted, say
 from ...rig.chain.chain import FAR_OFF_PLANE
 from ...rig.chain.planes import HINGES
@@ -217,6 +218,10 @@ def _used_up(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
 def _jumps(chain: SolvedChain, steps: Floats, frames: Sequence[float]) -> Iterator[str]:
     """Yield a sentence for each kind of place where a joint turns suspiciously far in a frame."""
     turns, fk = np.degrees(steps[1:]), chain.influence <= 0.0
+    if (
+        chain.rig.swing is not None and chain.rig.swing.rule == POST
+    ):  # its turn as the post is told on its own
+        turns[:, 0] = np.degrees(np.abs(np.diff(chain.turns[:, 0])))
     turns[fk[:-1] & fk[1:]] = 0.0
     furthest = turns.max(axis=1, initial=0.0)
     if not (furthest > FAR_TURN).any():

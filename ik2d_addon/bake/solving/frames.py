@@ -258,6 +258,11 @@ def _solved(asked: Sequence[Asked], problem: Problem, aimed: Aimed) -> list[Solv
     if samples[0].swings is not None:  # between two planes it is off neither
         residual = np.where(influence < 1.0, distance, residual)
         off_plane = np.where(influence < 1.0, 0.0, off_plane)
+    swing = rigs[0].swing
+    if (
+        swing is not None and swing.turns_alone and first.rig.settings.aims
+    ):  # no turn in the plane makes it up
+        residual, off_plane = np.zeros_like(residual), distance
     turning = shares(bend) > 0.0
     as_solved = ~turning & (influence == 1.0)
     missing = as_solved & (residual > tolerance[:, None])

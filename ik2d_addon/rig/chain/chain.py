@@ -30,7 +30,7 @@ from .joints import (
 )
 from .native_state import controls_of, is_native, sampled_controls, with_foot_controls
 from .planes import bend_of, choose_plane, read_swing, solver_side, swing_note
-from .post import Post, bending_bones, read_post
+from .post import Post, bending_bones, joints_of_post, read_post
 from .slides import Slides, read_slides
 from .stretch import Stretching, carried_note, read_stretching
 
@@ -222,6 +222,7 @@ def read_chain(
     stretching = read_stretching(settings, bones)
     turning = read_joints(settings, bones, _normals(plane, bones))
     _refuse_on_arc(settings, bones, turning.limits, turning.weights, turning.fixed)
+    turning = joints_of_post(settings, bones, turning)
     slides = read_slides(settings, bones, turning.axes[-1], joints, bool(turning.fixed[-1]))
     stand = controls_of(settings)
     foot = None if own_tip else read_foot(settings, plane, bones[-1])
@@ -232,7 +233,7 @@ def read_chain(
         raise refusal("{problem}; or remove the foot", problem=left_alone[0])
     sliding = slides is not None and slides.any
     tip_angle = read_tip_angle(settings, len(bones), slides=sliding, askew=turning.askew, own_tip=own_tip)
-    swing = read_swing(settings, bones, joints, plane)
+    swing = read_swing(settings, bones, joints, plane, post)
     if swing is not None and sliding and len(bones) == 1:
         raise refusal(
             "Chain '{chain}': a single bone that slides stays in one plane; turn Slide off, or "

@@ -17,11 +17,11 @@ import numpy as np
 from ...core import IK2DError, Plane
 from ...core.ccd.shapes import is_on_a_line, side_of
 from ...core.inputs import Floats
-from ...core.swing import POLE, SHORTEST_WAY, SWING, Swing
+from ...core.swing import POLE, POST, SHORTEST_WAY, SWING, OwnPost, Swing
 from ...core.swing.swing import units
 from ...core.words import noted, refusal, say
 from ..animation.bone_channels import locked_channels
-from ..rest import rest_matrix
+from ..rest import rest_axes, rest_matrix
 from . import post
 from .checks.bones import rest_joints
 from .joints import HINGE, hinge_axis, is_held
@@ -155,7 +155,8 @@ def _on_post(settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone])
     """
     bones = post.bending_bones(settings, bones)
     joints = rest_joints(bones)
-    if _agreeing(_hinges(bones, joints)) or plane_of_bend(joints) is not None:
+    turntable = post.is_turntable(settings, bones)  # whose own hinge is the post's
+    if not turntable and (_agreeing(_hinges(bones, joints)) or plane_of_bend(joints) is not None):
         return _automatic(bones, joints)[0]
     line, normal = line_of(joints), None
     if settings.is_property_set("plane_normal"):
@@ -175,13 +176,21 @@ def pole_side(first: bpy.types.PoseBone, angle: float) -> Floats:
 
 
 def read_swing(
-    settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone], joints: Floats, plane: Plane
+    settings: bpy.types.PropertyGroup,
+    bones: list[bpy.types.PoseBone],
+    joints: Floats,
+    plane: Plane,
+    turns_about: post.Post | None = None,
 ) -> Swing | None:
-    """Return the swing of a chain's plane, in rest space; None where it is fixed.
+    """Return the swing of a chain's plane, in rest space; None where it is fixed. turns_about: its post.
 
     Raises IK2DError for later bones that do not take the rotation of those before them.
     """
-    if settings.plane not in FOLLOWING or is_locked(bones[0]):
+    own_post = None
+    if turns_about is not None and turns_about.bone == bones[0].name:
+        alone = post.is_turntable(settings, bones)
+        own_post = OwnPost(turns_about.rule, rest_axes(bones[0].bone), reach_of(joints), alone)
+    elif settings.plane not in FOLLOWING or is_locked(bones[0]):
         return None
     for bone in bones[1:]:
         if not bone.bone.use_inherit_rotation:
@@ -199,7 +208,9 @@ def read_swing(
     towards = None
     if settings.plane == SWING and any(settings.swing_normal):
         towards = units(np.array([settings.swing_normal], np.float64), plane.normal)[0]
-    return Swing(settings.plane, plane.normal, along, pole_side(bones[0], settings.pole_angle), towards)
+    side = pole_side(bones[0], settings.pole_angle)
+    rule = settings.plane if own_post is None else POST
+    return Swing(rule, plane.normal, along, side, towards, own_post)
 
 
 def is_locked(bone: bpy.types.PoseBone) -> bool:

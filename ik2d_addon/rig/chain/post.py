@@ -7,7 +7,7 @@ A first bone of several that only turns about its post's axis is taken off the c
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
@@ -18,8 +18,9 @@ from ...core.inputs import Floats
 from ...core.post import PostRule, side_at_rest
 from ...core.words import listed, noted, refusal
 from ..rest import rest_axes, rest_matrix
+from .checks.own_post import refuse_held, refuse_mode
 from .dependencies import acts_now
-from .joints import axes_left
+from .joints import Joints, axes_left, normal_in_bone
 from .renames import bones_of
 
 POST = 'POST'
@@ -27,6 +28,8 @@ AUTO = 'AUTO'
 _SIDES = {'POSITIVE': 1.0, 'NEGATIVE': -1.0}
 # Constraints that carry a bone along with their targets, on top of what its parents do.
 _CARRYING = ('CHILD_OF', 'ARMATURE')
+# A plane whose normal is nearer to the axis than this sine, and a line nearer to it, do not turn about it.
+_ASIDE = 0.01
 # Constraints in these spaces turn with what is above their bone.
 _OWN_SPACES = ('LOCAL', 'LOCAL_WITH_PARENT', 'LOCAL_OWNER_ORIENT')
 
@@ -102,6 +105,28 @@ def turned_bones_of(settings: bpy.types.PropertyGroup) -> list[str]:
     return [post, *names]
 
 
+def is_turntable(settings: bpy.types.PropertyGroup, bones: Sequence[bpy.types.PoseBone]) -> bool:
+    """Return whether a chain is one bone that can do nothing but turn about its post's axis."""
+    return settings.post == bones[0].name and len(bones) == 1 and _only_turns(settings, bones[0])
+
+
+def joints_of_post(
+    settings: bpy.types.PropertyGroup, bones: Sequence[bpy.types.PoseBone], joints: Joints
+) -> Joints:
+    """Return the joints of a chain. One that is only the post turns with the plane, and not in it."""
+    if settings.plane != POST or settings.post != bones[0].name:
+        return joints
+    if not joints.fixed[0] and not is_turntable(settings, bones):
+        return joints
+    first = np.arange(len(bones)) == 0
+    return replace(
+        joints,
+        limits=np.where(first[:, None], np.nan, joints.limits),
+        weights=np.where(first, 0.0, joints.weights),
+        fixed=joints.fixed & ~first,
+    )
+
+
 def post_axis(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> int:
     """Return the number (0..2) of the axis that a post turns about; raise IK2DError where there is none."""
     left = turning_axes(bone)
@@ -171,8 +196,21 @@ def _read(
     rest = rest_matrix(bone.bone)
     into = np.linalg.inv(rest)
     own_joints = joints @ into[:3, :3].T + into[:3, 3]
-    side = side_at_rest(axis, rest[:3, :3].T @ plane.normal, own_joints)
-    rule = PostRule(axis, side * _SIDES[settings.post_side], limits, settings.post_reach_over)
+    normal = normal_in_bone(plane, bone)
+    if np.linalg.norm(np.delete(normal, axis)) < _ASIDE:
+        raise refusal(
+            "its plane is square to the {axis} axis of its post '{bone}', so no turn about that moves it; "
+            "choose another Post Axis",
+            axis="XYZ"[axis],
+            bone=bone.name,
+        )
+    if bone == bones[0]:
+        refuse_held(bone)
+        refuse_mode(bone, axis, normal)
+    side = side_at_rest(axis, normal, own_joints)
+    # A turntable with its back to the target would be on its way, and yet not on it.
+    reaches_over = settings.post_reach_over and not is_turntable(settings, bones)
+    rule = PostRule(axis, side * _SIDES[settings.post_side], limits, reaches_over)
     return Post(bone.name, rule, between)
 
 
@@ -208,9 +246,9 @@ def straight_normal(
     axes, axis = rest_axes(bone.bone), post_axis(settings, bone)
     if bone == bones[0] and axis == 1:
         line = axes[:, 2]
-    normal: Floats = np.cross(axes[:, axis], line)
+    normal: Floats = np.cross(line, axes[:, axis])  # so that it is on the positive side
     size = float(np.linalg.norm(normal))
-    return normal / size if size > 0.01 * np.linalg.norm(line) else None
+    return normal / size if size > _ASIDE * np.linalg.norm(line) else None
 
 
 def _only_turns(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> bool:

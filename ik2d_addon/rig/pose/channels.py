@@ -13,6 +13,8 @@ from ..chain.hands import REST
 _SWEEPS = 30
 # A quaternion's vector that is shorter than this has no direction.
 _NO_AXIS = 1e-9
+# The sine of a third Euler angle that is none.
+_TWO_ALONE = 3e-6
 
 
 def blended(free: Floats, turned: Floats, influence: Floats) -> Floats:
@@ -32,14 +34,24 @@ def is_locked(bone: bpy.types.PoseBone) -> bool:
     return all(bone.lock_rotation) or (four and bone.lock_rotation_w)
 
 
-def channels_of(bone: bpy.types.PoseBone, turned: Floats, current: Floats, before: Floats | None) -> Floats:
+def channels_of(
+    bone: bpy.types.PoseBone,
+    turned: Floats,
+    current: Floats,
+    before: Floats | None,
+    pair: tuple[int, int] | None = None,
+) -> Floats:
     """Return the channels (frames, c) for rotations (frames, 3, 3), or the nearest that locks leave.
 
-    own: (frames, c) without the chain, for locked channels. before: (c,) to continue from.
+    own: (frames, c) without the chain, for locked channels. before: (c,) to continue from. pair: the own
+    axes (0..2) of two Euler angles that may do alone, the one that turns last first.
     """
     if is_locked(bone):
         return current
     if bone.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE'):
+        values = None if pair is None else _two_eulers(*pair, turned, before)
+        if values is not None:
+            return values
         return _eulers(bone, turned, current, before)
     values = _quaternions(turned, np.array(bone.lock_rotation))
     go_on = _axis_angles if bone.rotation_mode == 'AXIS_ANGLE' else _alike
@@ -103,6 +115,25 @@ def _eulers(bone: bpy.types.PoseBone, turned: Floats, current: Floats, before: F
     start = np.zeros((1, 3)) if before is None else before[None]
     going_on: Floats = np.unwrap(np.vstack((start, values)), axis=0)[1:]
     return going_on
+
+
+def _two_eulers(last: int, first: int, turned: Floats, before: Floats | None) -> Floats | None:
+    """Return continuous Euler angles (frames, 3) of rotations by two of them; None where others are not 0.
+
+    last, first: the own axes (0..2) of the two, by when they turn.
+    """
+    if np.abs(turned[:, last, first]).max(initial=0.0) > _TWO_ALONE:
+        return None
+    other = 3 - last - first
+    sign = 1.0 if (first - last) % 3 == 1 else -1.0
+    values = np.zeros((len(turned) + 1, 3))
+    if before is not None:
+        values[0] = before
+    values[1:, last] = np.arctan2(sign * turned[:, other, first], turned[:, first, first])
+    values[1:, first] = np.arctan2(sign * turned[:, last, other], turned[:, last, last])
+    pair = [last, first]
+    values[:, pair] = np.unwrap(values[:, pair], axis=0)
+    return values[1:]
 
 
 def _best_angle(order: str, values: Floats, k: int, wanted: Floats) -> Floats:

@@ -47,8 +47,25 @@ def bone_rotations(
         turned = first_rotations(rig, turns[:, 0], swings)
         prop = rotation_property(bone.rotation_mode)
         values = np.array(getattr(bone, prop), np.float64)[None]
-        rotations[0] = BoneRotation(bone.name, prop, channels_of(bone, turned, values, last.get(bone.name)))
+        values = channels_of(bone, turned, values, last.get(bone.name), post_and_hinge(rig))
+        rotations[0] = BoneRotation(bone.name, prop, values)
     return rotations
+
+
+def post_and_hinge(rig: RigChain) -> tuple[int, int] | None:
+    """Return the own axes (0..2) of a first bone that is the post: the post's, then its hinge's.
+
+    None where its Euler angles, or its quaternion, do not turn about the hinge and then about the post.
+    """
+    if rig.swing is None or rig.swing.post is None or not _is_euler(rig.pose_bones[0]):
+        return None
+    post, mode = rig.swing.post.rule.axis, rig.pose_bones[0].rotation_mode
+    if rig.joints.weights[0] == 0.0:  # it only turns as the post
+        return post, (post + 1) % 3
+    hinge = own_axis(rig.joints.axes[0], CLOSE)
+    if hinge in (None, post) or mode.index("XYZ"[hinge]) > mode.index("XYZ"[post]):
+        return None
+    return post, hinge
 
 
 def _single_channel(

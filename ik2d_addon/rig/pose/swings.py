@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.affine import Frames, changed, inverse, norms, product, rotations_about, turned
-from ...core.inputs import Floats
-from ...core.swing import eased
+from ...core.inputs import Floats, wrapped
+from ...core.post import PostAngles
+from ...core.swing import POST, eased
 from ...core.swing.swing import spin_steps, units
 from ..chain.chain import RigChain
 from ..rest import rest_axes
@@ -47,13 +48,15 @@ def _swung(rig: RigChain, samples: ChainSamples, spins: Floats | None) -> ChainS
         swings = rig.swing.rotations(seen, linkage.heights, poles, spins)
         swings = np.where(np.isfinite(swings), swings, np.eye(3))
         samples = changed(samples, swings=swings)
+        if rig.swing.turns_alone and rig.settings.aims:
+            return _headed(rig, samples, linkage, to_world, points)
         points = _turned_back(rig, swings, points)
     return _aimed(rig, samples, linkage, to_world, points) if rig.settings.aims else samples
 
 
 def eased_spins(rig: RigChain, samples: ChainSamples, times: Sequence[float]) -> Floats | None:
     """Return the spins (frames,), radians, of a plane that follows its target, smooth where it may flip."""
-    if rig.swing is None:
+    if rig.swing is None or rig.swing.rule == POST:
         return None
     linkage, points, poles = _seen(rig, samples)
     spins = rig.swing.spins(points, linkage.heights, poles)
@@ -67,6 +70,7 @@ class PlaneTurns(Frames):
     openness: Floats  # (frames,) radians between the target and the direction that leaves the plane open
     steps: Floats  # (frames,) radians about the line to the target, from the frame before; the first is 0
     spins: Floats | None = None  # (frames,) radians about that line, where these were given
+    post: PostAngles | None = None  # of a first bone that is the post, which leaves nothing open
 
 
 def flips(rig: RigChain, samples: ChainSamples, spins: Floats | None = None) -> PlaneTurns | None:
@@ -77,10 +81,26 @@ def flips(rig: RigChain, samples: ChainSamples, spins: Floats | None = None) -> 
     if rig.swing is None:
         return None
     linkage, points, poles = _seen(rig, samples)
+    if rig.swing.post is not None:
+        still = np.zeros(len(points))
+        return PlaneTurns(still + np.pi, still, post=rig.swing.post_angles(points, linkage.heights))
     swings = rig.swing.rotations(points, linkage.heights, poles, spins)
     steps = np.zeros(len(points))
     steps[1:] = np.abs(spin_steps(units(points, rig.swing.along), swings @ rig.plane.normal))
     return PlaneTurns(np.arcsin(rig.swing.sines(points, poles).clip(max=1.0)), steps, spins)
+
+
+def post_turns(rig: RigChain, swings: Floats) -> Floats:
+    """Return the turns (frames,), radians without jumps, of a first bone that is the post about its axis.
+
+    swings: (frames, 3, 3) of the chain, in rest space.
+    """
+    assert rig.swing is not None and rig.swing.post is not None
+    rule, axes = rig.swing.post.rule, rig.swing.post.axes
+    own, u, v = axes.T @ swings @ axes, (rule.axis + 1) % 3, (rule.axis + 2) % 3
+    angles = np.arctan2(own[:, v, u] - own[:, u, v], own[:, u, u] + own[:, v, v])
+    middle = 0.0 if rule.limits is None else 0.5 * sum(rule.limits)
+    return rule.going_on(middle + wrapped(angles - middle))
 
 
 def blended_swings(
@@ -170,6 +190,23 @@ def _from_root(rig: RigChain, to_world: Floats, places: Floats) -> Floats:
 def _turned_back(rig: RigChain, swings: Floats, points: Floats) -> Floats:
     """Return points (frames, 3) from the root as the plane sees them that swings turn."""
     return turned(np.linalg.inv(carried_by_swings(rig, swings)), points)
+
+
+def _headed(
+    rig: RigChain, samples: ChainSamples, linkage: Linkage, to_world: Floats, points: Floats
+) -> ChainSamples:
+    """Return samples of a turntable with its targets where its tip would be without limits.
+
+    points: (frames, 3) the targets from the root, in rest space without swings.
+    """
+    assert rig.swing is not None
+    free = rig.swing.without_limits
+    swings = free.rotations(points, linkage.heights)
+    swings = free.rotations(turned(swings, _turned_back(rig, swings, points)), linkage.heights)
+    tips = linkage.tips_turned(np.zeros((len(points), 1))) - rig.plane.origin
+    headed = turned(carried_by_swings(rig, swings), tips) + rig.plane.origin
+    targets = turned(to_world[:, :3, :3], headed) + to_world[:, :3, 3]
+    return changed(samples, targets=np.where(np.isfinite(targets), targets, samples.targets))
 
 
 def _aimed(
