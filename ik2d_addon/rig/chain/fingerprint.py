@@ -19,7 +19,7 @@ from ..animation.value_keys import existing_drivers
 from ..rest import rest_bone
 from .dependencies import Node, acts_now, parents, walk
 from .foot.foot import FOOT_NAMES, ground_of
-from .post import bones_to_post
+from .post import DECIDING, bones_to_post
 from .renames import bones_of
 
 # The contacts of a foot, or of a tip without one. Plant Feet reads them, no solve does.
@@ -32,8 +32,6 @@ _DATA = ("name", "length", "use_connect", "use_inherit_rotation", "inherit_scale
 _LOCKS = ("rotation_mode", "lock_rotations_4d", "lock_rotation_w")
 # Properties of the constraints of an object or a bone.
 _OF_CONSTRAINTS = ("type", "mute", "enabled", "target", "subtarget")
-# And of those between a post and its chain, which have to turn with it.
-_SPACES = ("owner_space", "target_space")
 
 
 def fingerprint(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> tuple[Any, ...]:
@@ -156,8 +154,8 @@ def post_fingerprint(chain: bpy.types.PropertyGroup) -> list[Any]:
         for constraint in bone.constraints:
             target, name = getattr(constraint, "target", None), getattr(constraint, "subtarget", "")
             there = target.data.bones.find(name) if target is not None and target.type == 'ARMATURE' else -1
-            spaces = tuple(getattr(constraint, space, "") for space in _SPACES)
-            parts.append((constraint.type, constraint.mute, target and target.name, there, *spaces))
+            settings = tuple(getattr(constraint, each, "") for each in DECIDING)
+            parts.append((constraint.type, constraint.mute, target and target.name, there, *settings))
     return parts
 
 
@@ -167,7 +165,7 @@ def _held_below_post(bone: bpy.types.PoseBone) -> Iterator[Any]:
     yield from _ik_locks(bone)
     yield from _of_constraints(bone)
     for constraint in bone.constraints:
-        yield acts_now(constraint), *(getattr(constraint, space, "") for space in _SPACES)
+        yield acts_now(constraint), *(getattr(constraint, name, "") for name in DECIDING)
 
 
 def _ik_locks(bone: bpy.types.PoseBone) -> Iterator[bool]:

@@ -16,22 +16,28 @@ import numpy as np
 from ...core import IK2DError, Plane
 from ...core.inputs import Floats
 from ...core.post import PostRule, side_at_rest
-from ...core.words import listed, noted, refusal
+from ...core.words import listed, refusal
 from ..rest import rest_axes, rest_matrix
 from .checks.own_post import refuse_held, refuse_mode
-from .dependencies import acts_now
+from .dependencies import acts_now, parents, walk
 from .joints import Joints, axes_left, normal_in_bone
 from .renames import bones_of
 
 POST = 'POST'
 AUTO = 'AUTO'
 _SIDES = {'POSITIVE': 1.0, 'NEGATIVE': -1.0}
+# The space of a bone's own channels; of a target's they are read in these.
+_OWN, _OWN_OF_TARGETS = 'LOCAL', ('LOCAL', 'LOCAL_OWNER_ORIENT')
 # Constraints that carry a bone along with their targets, on top of what its parents do.
 _CARRYING = ('CHILD_OF', 'ARMATURE')
 # A plane whose normal is nearer to the axis than this sine, and a line nearer to it, do not turn about it.
 _ASIDE = 0.01
-# Constraints in these spaces turn with what is above their bone.
-_OWN_SPACES = ('LOCAL', 'LOCAL_WITH_PARENT', 'LOCAL_OWNER_ORIENT')
+# Constraints that change a bone's size alone; that turn it to their target.
+_OF_SIZE = ('LIMIT_SCALE', 'MAINTAIN_VOLUME', 'COPY_SCALE')
+_AIMING = ('DAMPED_TRACK', 'LOCKED_TRACK', 'STRETCH_TO', 'IK', 'LIMIT_DISTANCE')
+_AXES_READ = (*(f"use_{axis}" for axis in "xyz"), *(f"invert_{axis}" for axis in "xyz"))
+# The settings of a constraint that decide whether its bone turns along with a post.
+DECIDING = ("owner_space", "target_space", "mix_mode", "use_offset", "use_target_z", *_AXES_READ)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,12 +138,17 @@ def post_axis(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> in
     left = turning_axes(bone)
     if settings.post_axis == AUTO:
         if len(left) != 1:
-            what = listed(["XYZ"[axis] for axis in left]) if left else noted("none of its axes")
+            if not left:
+                raise refusal(
+                    "locks keep its post '{bone}' from turning; unlock its rotation about one axis, or "
+                    "choose another post",
+                    bone=bone.name,
+                )
             raise refusal(
                 "its post '{bone}' may turn about {axes}, and a post turns about one; set Post Axis, or lock "
                 "the rotation about the others",
                 bone=bone.name,
-                axes=what,
+                axes=listed(["XYZ"[axis] for axis in left]),
             )
         return left[0]
     axis = "XYZ".index(settings.post_axis)
@@ -154,9 +165,13 @@ def post_axis(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> in
 def turning_axes(bone: bpy.types.PoseBone) -> list[int]:
     """Return the numbers (0..2) of the own axes that no lock, nor IK lock, keeps a bone from turning about.
 
-    IK locks count as long as they leave any.
+    IK locks count as long as they leave any. Euler angles that are locked may be off rest: those of a post
+    stay as they are.
     """
-    left = axes_left(bone)
+    if bone.rotation_mode in ('QUATERNION', 'AXIS_ANGLE'):
+        left = axes_left(bone)
+    else:
+        left = [axis for axis, locked in enumerate(bone.lock_rotation) if not locked]
     with_ik = [axis for axis in left if not getattr(bone, f"lock_ik_{'xyz'[axis]}")]
     return with_ik or left
 
@@ -182,17 +197,14 @@ def read_post(
 def _read(
     settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone], joints: Floats, plane: Plane
 ) -> Post:
-    armature = settings.id_data
     bone = post_bone(settings, bones)
     axis, limits = post_axis(settings, bone), None
     if settings.use_post_limit:
         limits = settings.post_limit_min, settings.post_limit_max
         if limits[0] > limits[1]:
             raise refusal("the limits of its post '{bone}' run backwards; set Min below Max", bone=bone.name)
-    above = bones[0].parent_recursive if bone != bones[0] else []
-    between = tuple(each.name for each in reversed(above[: above.index(bone)] if above else ()))
-    if bone != bones[0]:
-        _refuse_held_apart([*(armature.pose.bones[name] for name in between), bones[0]], bone)
+    between = tuple(each.name for each in between_bones(bone, bones[0]))
+    _refuse_held_apart(bone, bones)
     rest = rest_matrix(bone.bone)
     into = np.linalg.inv(rest)
     own_joints = joints @ into[:3, :3].T + into[:3, 3]
@@ -256,19 +268,40 @@ def _only_turns(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> 
     return len(turning_axes(bone)) == 1
 
 
-def _refuse_held_apart(carried: Sequence[bpy.types.PoseBone], post: bpy.types.PoseBone) -> None:
-    """Raise IK2DError for a bone below a post that does not turn with it."""
-    for bone in carried:
-        if not bone.bone.use_inherit_rotation:
+def between_bones(post: bpy.types.PoseBone, first: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
+    """Return the bones between a post and the first one of its chain, from it on."""
+    above = first.parent_recursive
+    return above[: above.index(post)][::-1] if post in above else []
+
+
+def _refuse_held_apart(post: bpy.types.PoseBone, bones: Sequence[bpy.types.PoseBone]) -> None:
+    """Raise IK2DError for a bone that does not turn with a post. bones: those that bend, root to tip."""
+    for bone, constraint in held_apart(post, bones):
+        if constraint is None:
             raise refusal(
                 "'{bone}' inherits no rotation, so it does not turn with its post '{post}'; turn Inherit "
                 "Rotation on, or set Bends In to another plane",
                 bone=bone.name,
                 post=post.name,
             )
+        raise is_held_apart(bone, constraint, post)
+
+
+def held_apart(
+    post: bpy.types.PoseBone, bones: Sequence[bpy.types.PoseBone]
+) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint | None]]:
+    """Yield bones that do not turn with a post, each with the constraint that keeps it; None for none.
+
+    bones: those that bend, root to tip. Constraints on them but the first are controls of theirs.
+    """
+    first, *later = bones
+    carried = [*between_bones(post, first), first] if post != first else []
+    for bone in (*carried, *later):
+        if not bone.bone.use_inherit_rotation:
+            yield bone, None
     for bone, constraint in holding_apart(carried, post):
         if acts_now(constraint):
-            raise is_held_apart(bone, constraint, post)
+            yield bone, constraint
 
 
 def holding_apart(
@@ -293,23 +326,51 @@ def is_held_apart(
             **words,
         )
     return refusal(
-        "the constraint '{constraint}' on '{bone}' holds it in the world, so it does not turn "
-        "with its post '{post}'; disable the constraint, or choose a post below '{bone}'",
+        "the constraint '{constraint}' on '{bone}' keeps it from turning with its post '{post}'; disable the "
+        "constraint, or choose a post below '{bone}'",
         **words,
     )
 
 
 def _turns_along(constraint: bpy.types.Constraint, post: bpy.types.PoseBone) -> bool:
-    """Return whether a constraint of a bone below a post does the same however the post turns."""
-    own = constraint.owner_space in _OWN_SPACES
-    targets = [each for each in _targets_of(constraint) if each.target is not None]
-    if not targets:
-        return own or not constraint.type.startswith("LIMIT_")
-    if own and getattr(constraint, "target_space", 'WORLD') in _OWN_SPACES:
+    """Return whether a constraint of a bone below a post does the same however the post turns.
+
+    On the bone's own channels, if the post changes nothing of what it reads; in the world or in pose space,
+    if all that it follows turns with the post.
+    """
+    if constraint.type in _OF_SIZE:
         return True
-    carried = {post.name, *(bone.name for bone in post.children_recursive)}
-    is_led = all(each.target == post.id_data and each.subtarget in carried for each in targets)
-    return is_led and constraint.type not in _CARRYING  # those would turn it twice
+    targets = [each for each in _targets_of(constraint) if each.target is not None]
+    space = getattr(constraint, "target_space", constraint.owner_space)
+    if constraint.owner_space == _OWN and constraint.type not in _CARRYING:
+        return not any(_changes(each, space, post) for each in targets)
+    follows = all(_is_carried(each, post) for each in targets)
+    return bool(targets) and follows and space == constraint.owner_space and _is_whole(constraint)
+
+
+def _changes(target: Any, space: str, post: bpy.types.PoseBone) -> bool:
+    """Return whether a post changes what is read of a constraint's target in a space."""
+    if space in _OWN_OF_TARGETS:
+        return bool(target.target == post.id_data and target.subtarget == post.name)
+    return _is_carried(target, post)
+
+
+def _is_carried(target: Any, post: bpy.types.PoseBone) -> bool:
+    """Return whether a constraint's target is a post, or hangs on it by its parents."""
+    return (post.id_data, post.name) in walk([(target.target, target.subtarget)], parents)
+
+
+def _is_whole(constraint: bpy.types.Constraint) -> bool:
+    """Return whether a constraint in world or pose space does all that what it follows does."""
+    kind = constraint.type
+    if kind == 'TRACK_TO':
+        return bool(constraint.use_target_z)  # its up is the world's else
+    if kind in ('COPY_LOCATION', 'COPY_ROTATION'):
+        every = all(getattr(constraint, f"use_{axis}") for axis in "xyz")
+        if not every or any(getattr(constraint, f"invert_{axis}") for axis in "xyz"):
+            return False
+        return not constraint.use_offset if kind == 'COPY_LOCATION' else constraint.mix_mode == 'REPLACE'
+    return kind in _AIMING or kind == 'COPY_TRANSFORMS' and constraint.mix_mode == 'REPLACE'
 
 
 def _targets_of(constraint: bpy.types.Constraint) -> Iterator[Any]:

@@ -5,6 +5,7 @@ import bpy
 import pytest
 from mathutils import Quaternion
 from post_rigs import FRAMES, robot_arm, turret
+from rigs import add_target
 from snapshots import differences, everything
 
 from ik2d_addon.core import IK2DError
@@ -43,7 +44,7 @@ def driver_between(armature, chain):
 
 def constraint_between(armature, chain):
     constraint = armature.pose.bones["mid"].constraints.new('COPY_ROTATION')
-    constraint.target, constraint.subtarget = armature, "base"
+    constraint.target = add_target({1: (0, 0, 0)}, "Knob")
     constraint.owner_space = constraint.target_space = 'LOCAL'
 
 
