@@ -13,7 +13,7 @@ import bpy
 
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.remembered import plain
-from ...rig.chain.renames import bones_of
+from ...rig.chain.post import turned_bones_of
 
 # Channels within this of each other, radians or parts of a quaternion, show the same pose.
 _SAME = 1e-5
@@ -53,7 +53,7 @@ def note_before(chain: bpy.types.PropertyGroup, before: Before) -> None:
 
 def read_before(chain: bpy.types.PropertyGroup) -> Before | None:
     """Return the state before Add Chain; None where it is not stored, or the limb has another pose by now."""
-    bones = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
+    bones = turned_bones_of(chain)
     if chain.id_data.pose is None or not all(name in chain.id_data.pose.bones for name in bones):
         return None
     try:

@@ -11,6 +11,7 @@ from ...core.words import say
 from ...live.shown import shown_place
 from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.planes import reach_of
+from ...rig.chain.post import turned_bones_of
 from ...rig.chain.renames import bones_of
 from .before import pose_of, put_pose
 from .plane import Hold
@@ -31,7 +32,7 @@ def live_on_pose(
 
     is_new: whether the target was put there just now, and is not yet evaluated.
     """
-    names = bones_of(armature.data, chain.tip, chain.bone_count)
+    names = turned_bones_of(chain)
     stays = is_new or is_on_tip(armature, chain, hold)
     if stays and hold.reason:
         return hold.reason

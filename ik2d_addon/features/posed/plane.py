@@ -20,7 +20,7 @@ from ...bake.now import poses_around, solve_samples
 from ...bake.request import scene_of
 from ...bake.solving.stretching import as_solved
 from ...core import IK2DError
-from ...core.inputs import Floats
+from ...core.inputs import Floats, wrapped
 from ...core.swing import SWING
 from ...core.words import say
 from ...live.refusals import refuse_driven
@@ -30,6 +30,7 @@ from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.joints import HINGE
 from ...rig.chain.planes import is_locked, reach_of
 from ...rig.pose.bone_matrices import bone_poses, rotations_of
+from ...rig.pose.posts import chain_of_post, post_space, solved_post
 from ...rig.pose.target_plane import facing_target
 from ...rig.rest import rest_axes
 from ...rig.scene.bone_constraints import other_controls
@@ -53,7 +54,9 @@ _ROUNDING = 3e-8
 _ROUNDED = 2.0
 _SIDES = {'POSITIVE': 1.0, 'NEGATIVE': -1.0}
 # The settings of a chain that say in which plane, and to which side, it bends.
-_SETTINGS = ("plane", "plane_normal", "swing_normal", "plane_found", "bend")
+_SETTINGS = ("plane", "plane_normal", "swing_normal", "plane_found", "bend", "post_side")
+# A post that is turned further than this (radians) from its pose is on the other side of it.
+_QUARTER = np.pi / 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +139,9 @@ def _put_back(chain: bpy.types.PropertyGroup, before: dict[str, Any]) -> None:
 
 def _candidates(rig: RigChain, posed: ChainSamples) -> Iterator[dict[str, Any]]:
     """Yield settings of a chain, the ones that it has first."""
+    if rig.post is not None:  # which turns its plane
+        yield _side_of_post(rig, posed)
+        return
     yield {}
     turns = _turns_from_rest(rig, posed)
     if not is_locked(rig.pose_bones[0]):
@@ -149,6 +155,20 @@ def _candidates(rig: RigChain, posed: ChainSamples) -> Iterator[dict[str, Any]]:
     line = (joints[-1] - joints[0]) / max(np.linalg.norm(joints[-1] - joints[0]), 1e-30)
     if angle > _TURNED and abs(axis @ line) < _ALONG:
         yield {"plane": 'CUSTOM', "plane_normal": axis * _side(axis, rig)}
+
+
+def _side_of_post(rig: RigChain, posed: ChainSamples) -> dict[str, Any]:
+    """Return the setting of the side that has a post turned as it is posed; {} where the chain has it."""
+    if rig.post_above is None:
+        return {}
+    scene, alone = scene_of(rig.armature), chain_of_post(rig)
+    own = sample_now(scene, [alone], with_targets=False).chains[0]
+    space = post_space(scene, rig, own, [scene.frame_float])
+    off = np.abs(wrapped(solved_post(rig, posed, space).angles - space.angles))[0]
+    if off < _QUARTER:
+        return {}
+    now = rig.armature.ik2d.chains[rig.name].post_side
+    return {"post_side": 'POSITIVE' if now == 'NEGATIVE' else 'NEGATIVE'}
 
 
 def _turns_from_rest(rig: RigChain, posed: ChainSamples) -> list[Floats]:

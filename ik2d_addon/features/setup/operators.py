@@ -10,7 +10,7 @@ from mathutils import Vector
 from ...core.words import noted, refusal, say
 from ...rig.chain.chain import problem_of
 from ...rig.chain.native_state import acts, is_flipped
-from ...rig.chain.post import POST
+from ...rig.chain.post import POST, turned_bones_of
 from ...rig.chain.renames import bones_of
 from ...ui.context import active_armature, active_chain, named_chain, shown_chain, why_no_chain, why_not_edit
 from ...ui.operator import ChainOperator, chain_name, tick
@@ -35,6 +35,7 @@ from ..posed.before import give_back as give_pose_back
 from ..posed.live import live_on_pose
 from ..posed.plane import hold_pose
 from ..posed.targets import remove_target
+from ..post.proposal import keep_post
 from .flips import key_flip
 from .limits import take_limits
 from .selection import choose_target, chosen_bones, plan_in_words, target_candidates, why_not_add
@@ -59,7 +60,7 @@ def remove_chain(armature: Object, chain: PropertyGroup | None = None) -> str:
         give_back(settings.chains[index], for_good=True)
     chain = settings.chains[index]
     before, target = read_before(chain), chain.target if chain.owns_target else None
-    bones = bones_of(armature.data, chain.tip, chain.bone_count)
+    bones = turned_bones_of(chain)
     name = drop_chain(armature, index)
     last = len(settings.chains) - 1
     settings.active_index = max(0, min(settings.active_index - (index < settings.active_index), last))
@@ -122,6 +123,8 @@ class IK2D_OT_chain_add(ChainOperator, Operator):
         chain = add_chain(armature, bones[-1], self.bone_count, view=view_of(context))
         bones = bones_of(armature.data, chain.tip, chain.bone_count)
         chosen = choose_target(armature, bones, target_candidates(context))
+        post = keep_post(chain, chosen, view_of(context))
+        bones = turned_bones_of(chain)
         pose, hold = pose_of(armature, bones), hold_pose(armature, chain)
         if chosen:
             chain.target, chain.subtarget = chosen
@@ -146,12 +149,12 @@ class IK2D_OT_chain_add(ChainOperator, Operator):
             target=chain.target.name,
         )
         if not reason:
-            return added
+            return added + post
         self.report(
             {'WARNING'},
             say(
                 "{added}. Live stays off, to keep the pose: {reason}; turn Live on to have it follow",
-                added=added,
+                added=added + post,
                 reason=reason,
             ),
         )

@@ -8,14 +8,17 @@ from bpy.types import Context, Object, PoseBone
 from ...core import IK2DError
 from ...core.words import say
 from ...rig.chain.checks.bones import is_joined
+from ...rig.chain.checks.found_post import chains_turning, found_post
 from ...rig.chain.checks.targets import refuse_own_target
 from ...rig.chain.dependencies import parents, walk
 from ...rig.chain.fingerprint import followed_by
-from ...rig.chain.renames import bones_of
+from ...rig.chain.post import turning_axes
 from ...ui.context import active_armature, why_not_edit
 
 # More bones than these are told by the first and the last.
 _TOLD = 4
+# The number of the axis along a bone, about which it twists.
+_ALONG = 1
 
 
 def why_not_add(context: Context) -> str:
@@ -36,13 +39,20 @@ def chosen_bones(context: Context, whole_branch: bool = False) -> list[str]:
 
     The active bone with the selected bones above and below it, without a gap; if it is alone, with its
     parent, unless that branches there. No bone of another chain but the active one. whole_branch: all bones
-    from where they branch off, down to where they branch again.
+    from where they branch off, down to where they branch again. Without a first one that locks show to be
+    the post of those below it.
     """
+    run = _run(context, whole_branch)
+    found = found_post(run)
+    return _names(run[found.first :] if found is not None else run)
+
+
+def _run(context: Context, whole_branch: bool) -> list[PoseBone]:
     armature = active_armature(context)
     active = armature.pose.bones[armature.data.bones.active.name]
-    taken = _taken(armature)
+    taken = set(chains_turning(armature))
     if whole_branch:
-        return _names(_branch(active, taken))
+        return _branch(active, taken)
     selected = {bone.name for bone in context.selected_pose_bones or () if bone.id_data == armature} - taken
     run = [active]
     while run[0].parent is not None and run[0].parent.name in selected:
@@ -50,15 +60,10 @@ def chosen_bones(context: Context, whole_branch: bool = False) -> list[str]:
     while len(below := [bone for bone in run[-1].children if bone.name in selected]) == 1:
         run += below
     if len(run) == 1 and active.parent is not None and active.parent.name not in taken:
-        if not (_branches_to(active) or is_aimed_at(armature, active.name)):
+        bends = turning_axes(active) != [_ALONG]  # or is a turntable
+        if bends and not (_branches_to(active) or is_aimed_at(armature, active.name)):
             run.insert(0, active.parent)
-    return _names(run)
-
-
-def _taken(armature: Object) -> set[str]:
-    """Return the bones of the enabled chains."""
-    chains = [chain for chain in armature.ik2d.chains if chain.enabled]
-    return {bone for chain in chains for bone in bones_of(armature.data, chain.tip, chain.bone_count)}
+    return run
 
 
 def is_aimed_at(armature: Object, bone: str) -> bool:
@@ -140,10 +145,15 @@ def choose_target(
 
 def plan_in_words(context: Context, whole_branch: bool = False) -> str:
     """Return the bones and the target of the chain that Add Chain makes: "thigh, shin to Foot Target"."""
-    bones = chosen_bones(context, whole_branch)
+    run = _run(context, whole_branch)
+    found = found_post(run)
+    bones = _names(run[found.first :] if found is not None else run)
     chosen = choose_target(active_armature(context), bones, target_candidates(context))
     target = say("a new target") if chosen is None else chosen[1] or chosen[0].name
-    return say("{bones} to {target}", bones=", ".join(_told(bones)), target=target)
+    plan = say("{bones} to {target}", bones=", ".join(_told(bones)), target=target)
+    if found is None or found.owner or found.bone in bones:
+        return plan
+    return say("{plan}, on the post {post}", plan=plan, post=found.bone)
 
 
 def _told(bones: list[str]) -> Iterator[str]:

@@ -78,7 +78,7 @@ def turn_plane(chain: PropertyGroup, angle: float, view: Floats | None = None) -
             chain=chain.name,
         )
     if chain.plane == 'AUTO':
-        find_plane(chain, view)
+        find_plane(chain, view, turned=False)
         return
     turn = Quaternion(line_from_root(bones), angle)
     normal = bend_plane(chain, bones, rest_joints(bones)).normal

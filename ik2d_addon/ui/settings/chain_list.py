@@ -33,8 +33,9 @@ def add_chain(
     Without `bone_count` it has two bones, or one if the tip has no parent. It follows the object `target`,
     or its bone `subtarget`. Bones that are straight at rest get a plane, and a side to bend to, that stay;
     where no bones around them tell which, they are those of the `view`: (3, 3), its right, its up and the
-    way to the viewer in the world, as columns; without it the armature's front. Raises IK2DError, with
-    nothing changed, for a missing bone or too few of them.
+    way to the viewer in the world, as columns; without it the armature's front. A bone that locks show to be
+    its post, and no other chain turns, turns its plane. Raises IK2DError, with nothing changed, for a missing
+    bone or too few of them.
     """
     if bone_count is None:
         bone_count = 2 if chain_bones(armature, tip, 1)[0].parent else 1
