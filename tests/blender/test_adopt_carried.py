@@ -146,23 +146,23 @@ def test_frames_of_fk_say_nothing_of_limits(keyed):
 
 @pytest.mark.slow
 def test_a_bone_without_limits_is_not_said_to_have_any():
-    """A base that IK locks leave its own axis to turn about, below two hinges."""
+    """A sleeve that IK locks leave its own axis to turn about, between two hinges."""
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, LAST
     armature = add_armature(
         {
-            "base": ((0, 0, 0), (0, 0, 0.3), "", 0.0),
-            "upper": ((0, 0, 0.3), (0, -0.1, 1.3), "base", 0.0),
-            "lower": ((0, -0.1, 1.3), (0, 0.7, 1.0), "upper", 0.0),
+            "upper": ((0, 0, 0.3), (0, -0.1, 1.0), "", 0.0),
+            "sleeve": ((0, -0.1, 1.0), (0, -0.1, 1.3), "upper", 0.0),
+            "lower": ((0, -0.1, 1.3), (0, 0.7, 1.0), "sleeve", 0.0),
         }
     )
-    for name, free in (("base", "y"), ("upper", "x"), ("lower", "x")):
+    for name, free in (("upper", "x"), ("sleeve", "y"), ("lower", "x")):
         for axis in "xyz":
             setattr(armature.pose.bones[name], f"lock_ik_{axis}", axis != free)
     add_ik(armature, "lower", add_target({1: (0, 0.7, 1.0), LAST: (0.2, 0.4, 0.8)}), 3)
     chain = adopted(armature)
-    assert "limits of" not in chain.adopted.carried and "'base'" not in carried_names(chain, "IK locks")
-    assert "turns of 'base' about the axis that its IK locks leave" in chain.adopted.lost
-    assert np.abs(turns(armature, "base")).max() < 1e-3
+    assert "limits of" not in chain.adopted.carried and "'sleeve'" not in carried_names(chain, "IK locks")
+    assert "turns of 'sleeve' about the axis that its IK locks leave" in chain.adopted.lost
+    assert np.abs(turns(armature, "sleeve")).max() < 1e-3
     assert carried_names(chain, "IK locks of") == "IK locks of 'upper' and 'lower' as hinges"
     for name in ("upper", "lower"):
         assert np.abs(turns(armature, name)[:, 1:]).max() < 1e-3

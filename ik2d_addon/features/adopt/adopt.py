@@ -19,6 +19,7 @@ from ...rig.animation.times import animation_times
 from ...rig.animation.versions import existing_channels
 from ...rig.chain.joints import normal_in_bone
 from ...rig.chain.native_state import acts, is_native
+from ...rig.chain.post import turned_bones_of
 from ...rig.chain.renames import bones_of, is_other_bone, needed_chain, straighten, unique_name
 from ...ui.settings.chain_list import add_chain, drop_chain, refuse_drop
 from ...ui.settings.joint_list import sync_joints
@@ -154,7 +155,7 @@ def carry_out(adoption: Adoption, scene: Scene) -> list[str]:
                 done.append(adoption.takers[i])
                 armature.ik2d.chains[adoption.takers[i]].adopted.batch = batch
                 continue
-            chain = add_chain(armature, plan.name, len(plan.limb.bones))
+            chain = add_chain(armature, plan.name, len(plan.bones))
             chain.name = _name_for(armature, plan)
             done.append(chain.name)
             chain.adopted.made, chain.adopted.active_index, chain.adopted.batch = True, before, batch
@@ -188,7 +189,8 @@ def _take_all(chain: PropertyGroup, plan: AdoptPlan) -> None:
 def _set_up(armature: Object, chain: PropertyGroup, plan: AdoptPlan, scene: Scene) -> None:
     """Set up a new chain as planned."""
     name = chain.name
-    keep_bones(chain)
+    post = plan.plane.post
+    keep_bones(chain, post.bone if post is not None else "")
     _take_all(chain, plan)
     chain.target, chain.subtarget = plan.target, plan.subtarget
     sync_joints(chain)
@@ -199,9 +201,12 @@ def _set_up(armature: Object, chain: PropertyGroup, plan: AdoptPlan, scene: Scen
         chain.pole, chain.pole_subtarget = plan.pole
         chain.pole_angle = plan.plane.pole_angle
     chain.plane = plan.plane.choice
+    _set_post(chain, plan)
     for bone, locks in plan.joints.locks.items():
-        posed, joint = armature.pose.bones[bone], chain.joints[bone]
+        posed, joint = armature.pose.bones[bone], chain.joints.get(bone)
         posed.lock_rotation, posed.lock_rotations_4d = locks, False
+        if joint is None:  # of its post
+            continue
         joint.weight = plan.joints.weights.get(bone, 1.0)
         if bone in plan.joints.limits:
             joint.use_limit = True
@@ -216,13 +221,23 @@ def _set_up(armature: Object, chain: PropertyGroup, plan: AdoptPlan, scene: Scen
     _animate(armature, name, plan, scene)
 
 
+def _set_post(chain: PropertyGroup, plan: AdoptPlan) -> None:
+    """Have the post of a plan turn its chain's plane within its limits; without one, none that it found."""
+    post = plan.plane.post
+    chain.post, chain.post_axis = (post.bone, post.axis) if post is not None else ("", 'AUTO')
+    limits = plan.joints.limits.get(post.bone) if post is not None else None
+    chain.use_post_limit = limits is not None
+    if limits is not None:
+        chain.post_limit_min, chain.post_limit_max = limits
+
+
 def _fit_last_bones(adoption: Adoption, numbers: Sequence[int], names: Sequence[str]) -> None:
     """Fit the angle of last bones to the IK's pose, where they follow the target in a plane that follows it.
 
     numbers, names: as in `_choose_solvers`. How the target is turned to the plane at rest says nothing then.
     """
     plans = {names[i]: plan for i in numbers if (plan := adoption.plans[i]).tip_offset is not None}
-    plans = {name: plan for name, plan in plans.items() if plan.plane.follows}
+    plans = {name: plan for name, plan in plans.items() if plan.plane.moves}
     if not plans or adoption.watched is None:
         return
     armature, few = adoption.armature, adoption.watched.thinned(FEW_FRAMES)
@@ -337,7 +352,7 @@ def release(armature: Object, name: str) -> list[str]:
     if made and is_native(chain):
         remove_native(armature, chain)
         chain = needed_chain(armature, name)
-    if made and baked_keys(armature, bones_of(armature.data, chain.tip, chain.bone_count)):
+    if made and baked_keys(armature, turned_bones_of(chain)):
         sentences.append(
             say("Keys of a bake of '{name}' stay: undo, then Clear Bake first to remove them", name=name)
         )

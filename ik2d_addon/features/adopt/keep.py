@@ -49,13 +49,15 @@ def _has_target_bone(taken: PropertyGroup) -> bool:
     return taken.lost_target is not None and taken.lost_target.type == 'ARMATURE' and bool(taken.target_bone)
 
 
-def keep_bones(chain: PropertyGroup) -> None:
-    """Keep the settings and the pose of the chain's bones, root to tip, and of its hands."""
+def keep_bones(chain: PropertyGroup, post: str = "") -> None:
+    """Keep the settings and the pose of the chain's bones, root to tip, of its post, and of its hands."""
     bones = chain.id_data.pose.bones
-    chain_bones = [bones[name] for name in bones_of(chain.id_data.data, chain.tip, chain.bone_count)]
-    for bone in (*chain_bones, *hanging_bones(chain_bones[-1])):
+    own = [bones[name] for name in bones_of(chain.id_data.data, chain.tip, chain.bone_count)]
+    hands = hanging_bones(own[-1])
+    own += [bones[post]] if post else []
+    for bone in (*own, *hands):
         kept = chain.adopted.bones.add()
-        kept.name, kept.hangs = bone.name, bone not in chain_bones
+        kept.name, kept.hangs = bone.name, bone not in own
         for key in _KEPT:
             setattr(kept, key, getattr(bone, key))
 
@@ -157,7 +159,7 @@ def _restore(armature: Object, constraint: Constraint, taken: PropertyGroup) -> 
 
 def _give_back_bones(chain: PropertyGroup) -> list[str]:
     bones, kept = chain.id_data.pose.bones, [each for each in chain.adopted.bones if not each.hangs]
-    now = [joint.name for joint in chain.joints]
+    now = [*(joint.name for joint in chain.joints), *filter(None, [chain.post])]
     sentences = []
     for i, each in enumerate(kept):
         bone = bones.get(each.name)

@@ -10,7 +10,9 @@ from itertools import takewhile
 import bpy
 
 from ...rig.chain.checks.bones import is_joined
+from ...rig.chain.checks.found_post import FoundPost, chains_turning, post_among
 from ...rig.chain.dependencies import acts_now
+from ...rig.chain.post import held_apart
 from ...rig.scene.bone_constraints import is_active
 
 Locks = tuple[bool, bool, bool]  # of the axes X, Y, Z
@@ -100,6 +102,24 @@ def ik_locks(bone: bpy.types.PoseBone) -> Locks:
     """Return a bone's IK locks if they leave it one axis or none; else no locks."""
     locks = (bone.lock_ik_x, bone.lock_ik_y, bone.lock_ik_z)
     return locks if sum(locks) > 1 else (False, False, False)
+
+
+def post_of(limb: Limb) -> FoundPost | None:
+    """Return the post that IK locks show among a limb's bones; None for none.
+
+    With a pole Blender's IK turns all bones towards that, whatever the locks are.
+    """
+    bones = [limb.armature.pose.bones[name] for name in limb.bones]
+    found = None if limb.main.pole_target else post_among(bones, _left_by_ik_locks)
+    if found is None:
+        return None
+    if any(held_apart(limb.armature.pose.bones[found.bone], bones[found.first :])):
+        return None
+    return replace(found, owner=chains_turning(limb.armature).get(found.bone, ""))
+
+
+def _left_by_ik_locks(bone: bpy.types.PoseBone) -> list[int]:
+    return [i for i, locked in enumerate((bone.lock_ik_x, bone.lock_ik_y, bone.lock_ik_z)) if not locked]
 
 
 def _acting_first(

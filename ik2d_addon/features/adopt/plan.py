@@ -14,7 +14,7 @@ from ...core.inputs import Floats, wrapped
 from ...core.stretch import MOST
 from ...core.swing import POLE, SHORTEST_WAY, SWING
 from ...rig.animation.remembered import put_back_after
-from ...rig.chain.bone_limits import Range, limits_of_bones
+from ...rig.chain.bone_limits import Range, limits_of_bones, range_about
 from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.dependencies import acts_now, parents, walk
 from ...rig.chain.joints import normal_in_bone, turning_axis
@@ -24,7 +24,7 @@ from ...rig.scene.bone_constraints import is_active
 from ...rig.scene.record import Target
 from .animation import animation_of
 from .course import Course, pole_of, read_course, span, target_of
-from .limbs import Limb, Locks, ik_locks
+from .limbs import Limb, Locks, ik_locks, post_of
 from .planes import (
     APART,
     CUSTOM,
@@ -94,6 +94,11 @@ class AdoptPlan:
         return self.limb.bones[-1]
 
     @property
+    def bones(self) -> tuple[str, ...]:
+        """The names of the chain's bones: of those that the IK moves, the ones below a post."""
+        return self.limb.bones[self.plane.post.first if self.plane.post is not None else 0 :]
+
+    @property
     def sides(self) -> tuple[tuple[int, float], ...]:
         """(frame, +1.0 or -1.0): the bend side from that frame on."""
         return self.plane.sides
@@ -106,7 +111,7 @@ class AdoptPlan:
     @property
     def has_choice(self) -> bool:
         """Whether two solvers may pose the limb, neither of them just as the IK did."""
-        return self.plane.follows and len(self.limb.bones) > 2 and self.tip_offset is None
+        return self.plane.moves and len(self.bones) > 2 and self.tip_offset is None
 
     @property
     def as_settings(self) -> SimpleNamespace:
@@ -114,7 +119,7 @@ class AdoptPlan:
         return SimpleNamespace(
             name=self.name,
             tip=self.name,
-            bone_count=len(self.limb.bones),
+            bone_count=len(self.bones),
             plane=CUSTOM,
             plane_normal=self.plane.plane.normal,
             bend='NEGATIVE' if self.sides[0][1] < 0.0 else 'POSITIVE',
@@ -124,7 +129,7 @@ class AdoptPlan:
     @property
     def gains(self) -> bool:
         """Whether a chain can do more than the IK did: not where one bone only points at its target."""
-        single = len(self.limb.bones) == 1
+        single = len(self.bones) == 1
         return not (single and self.pole is None and self.joints.free and self.stretch == 1.0)
 
 
@@ -134,10 +139,13 @@ def read_plan(limb: Limb, watched: Watched, others: Sequence[AdoptPlan] = ()) ->
     others: the plans of other limbs. Its words are still empty. Raises IK2DError if the limb's bones have
     no plane.
     """
-    armature, main = limb.armature, limb.main
-    bones = [armature.pose.bones[name] for name in limb.bones]
+    armature, main, post = limb.armature, limb.main, post_of(limb)
+    own = limb if post is None else replace(limb, bones=limb.bones[post.first :])
+    if post is not None and post.owner:
+        limb, post = replace(own, cut=post.bone), None
+    bones = [armature.pose.bones[name] for name in own.bones]
     locks = {bone.name: ik_locks(bone) for bone in bones}
-    course = read_course(limb, watched)
+    course = read_course(own, watched)
     stretches = main.use_stretch and any(bone.ik_stretch > 0.0 for bone in bones)
     with _locked(bones, locks):
         rest = rest_joints(bones)
@@ -148,7 +156,9 @@ def read_plan(limb: Limb, watched: Watched, others: Sequence[AdoptPlan] = ()) ->
         if normal is not None and taken in (FIRST_X, FIRST_Z):
             plane, spans = Plane.facing(rest, normal, along=line_of(rest)), np.zeros_like(spans)
         bending, is_own = fixed(rest, plane, spans, watched.frames, taken in (FIRST_X, FIRST_Z))
-        if _can_follow(bones, locks) and (
+        if post is not None:
+            bending = bending.about(post)
+        elif _can_follow(bones, locks) and (
             main.pole_target or not keeps_plane(course, bending.plane, reach_of(rest))
         ):
             turns = None if stretches else _tip_offset(main, bones, bending.plane, _FAR_ASKEW)
@@ -156,7 +166,11 @@ def read_plan(limb: Limb, watched: Watched, others: Sequence[AdoptPlan] = ()) ->
         limits, slanted = limits_of_bones(bones, bending.plane)
         if taken == BEND and not is_own:
             locks = {bone.name: _locks_needed(bone, locks[bone.name], bending.plane) for bone in bones}
-    askew = _FAR_ASKEW if bending.follows else _ASKEW
+    if post is not None:
+        turning = armature.pose.bones[post.bone]
+        locks[post.bone], about = ik_locks(turning), range_about(turning, "XYZ".index(post.axis))
+        limits |= {} if about is None else {post.bone: about}
+    askew = _FAR_ASKEW if bending.moves else _ASKEW
     tip_offset = None if stretches else _tip_offset(main, bones, bending.plane, askew)
     if tip_offset is not None and not bending.follows:  # the side is that of the bones before the last
         bending = replace(bending, sides=_sides_before_last(rest, course, bending.plane))
@@ -166,7 +180,7 @@ def read_plan(limb: Limb, watched: Watched, others: Sequence[AdoptPlan] = ()) ->
         bending = _unbent(
             bones[: len(bones) - (tip_offset is not None)], rest, course, bending, limits, planned
         )
-    off = (0.0, watched.frames[0]) if bending.follows else off_plane(bending.plane, course, reach_of(rest))
+    off = (0.0, watched.frames[0]) if bending.moves else off_plane(bending.plane, course, reach_of(rest))
     return AdoptPlan(
         limb=limb,
         target=target_of(limb)[0],

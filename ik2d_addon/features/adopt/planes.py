@@ -2,7 +2,7 @@
 """The plane of a chain that replaces an IK constraint: as the rig turns it on the watched frames."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
@@ -13,7 +13,9 @@ from ...core.affine import norms, rotations_about
 from ...core.inputs import Floats, wrapped
 from ...core.swing import POLE, SHORTEST_WAY, SWING, Swing
 from ...rig.chain.bone_limits import Range
+from ...rig.chain.checks.found_post import FoundPost
 from ...rig.chain.planes import line_of, reach_of
+from ...rig.chain.post import POST
 from ...rig.pose.pole_angle import angle_to_side
 from ...rig.pose.straight_plane import straight_normal
 from ...rig.rest import rest_matrix
@@ -43,11 +45,21 @@ _SAME_ANGLE = np.radians(0.05)
 class Bending:
     """The plane of a chain, and the side that it bends to."""
 
-    choice: str  # of `plane`: 'AUTO', 'CUSTOM', 'SWING', 'POLE' or 'ARC'
+    choice: str  # of `plane`: 'AUTO', 'CUSTOM', 'SWING', 'POLE', 'ARC' or 'POST'
     plane: Plane  # in rest
     sides: tuple[tuple[int, float], ...]  # (frame, +1.0 or -1.0): the side from that frame on
     normal: Floats | None = None  # (3,) that the chain needs to be told; None where it finds it
     pole_angle: float = 0.0  # radians
+    post: FoundPost | None = None  # with 'POST'
+
+    def about(self, post: FoundPost) -> "Bending":
+        """Return the bending of a plane that a post turns, from that of a fixed one."""
+        return replace(self, choice=POST, post=post)
+
+    @property
+    def moves(self) -> bool:
+        """Whether the plane is another one on other frames: it follows the target, or a post turns it."""
+        return self.follows or self.post is not None
 
     @property
     def follows(self) -> bool:

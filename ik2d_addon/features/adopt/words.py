@@ -36,7 +36,9 @@ _SHARING = 3
 
 def in_words(plan: AdoptPlan) -> AdoptPlan:
     """Return a plan with its lines on what is not carried over."""
-    bones = [plan.limb.armature.pose.bones[name] for name in plan.limb.bones]
+    post = plan.plane.post
+    names = plan.bones if post is None else (post.bone, *plan.bones)
+    bones = [plan.limb.armature.pose.bones[name] for name in names]
     lost = [*_lost_settings(plan, bones, plan.course.frames), *_lost_limits(plan, bones)]
     if not plan.plane.follows:
         lost += _turned_out(plan)
@@ -59,13 +61,19 @@ def carried_over(plan: AdoptPlan, chain: bpy.types.PropertyGroup, measured: Sequ
     follows = chain.subtarget or chain.target.name
     yield say(
         "{count} ({bones}) to '{target}'",
-        count=number_of(len(limb.bones), "bone"),
-        bones=", ".join(limb.bones),
+        count=number_of(len(plan.bones), "bone"),
+        bones=", ".join(plan.bones),
         target=follows,
     )
     if limb.cut:
         yield say("it begins below '{cut}', which another chain moves", cut=limb.cut)
-    if chain.plane == SWING:
+    if plan.plane.post is not None:
+        yield say(
+            "its plane turns about the {axis} axis of '{post}', which IK locks leave it",
+            axis=plan.plane.post.axis,
+            post=plan.plane.post.bone,
+        )
+    elif chain.plane == SWING:
         yield say("its plane swings with the target")
     elif chain.plane == SHORTEST_WAY:
         yield say("it turns the shortest way to its target")
@@ -147,8 +155,17 @@ def limits_in_words(
     before, after: how far the IK, and the chain, turn bones past their limits.
     """
     limited, held, hinges, lost = list[str](), list[str](), list[str](), list[str]()
+    post = plan.plane.post
     for bone in (plan.limb.armature.pose.bones[name] for name in plan.limb.bones):
         locks, name = sum(ik_locks(bone)), bone.name
+        if name not in plan.bones:
+            if post is not None and name == post.bone and chain.use_post_limit:
+                past = after.get(name)
+                if past is None or past.angle <= APART:
+                    limited.append(name)
+                elif before[name].angle <= APART:
+                    lost.append(_past_in_words(plan, bone, past))
+            continue
         stays = turning_axis(bone, normal_in_bone(plan.plane.plane, bone)) is None
         if locks == _HINGE and stays:
             lost.append(say("turns of '{bone}' about the axis that its IK locks leave", bone=name))
@@ -203,6 +220,11 @@ def _lost_settings(
         yield say("the vertices '{bone}' of its target: the tip follows the origin", bone=main.subtarget)
     if main.weight < 1.0:
         yield say("its position weight {weight:.3g}: the tip goes all the way", weight=main.weight)
+    post = plan.plane.post
+    if post is not None and getattr(
+        plan.limb.armature.pose.bones[post.bone], f"ik_stiffness_{post.axis.lower()}"
+    ):
+        yield say("stiffness of '{post}', which turns as far as the plane needs", post=post.bone)
     if plan.stretch > 1.0:
         yield say("the little that Blender's IK stretches within reach, where the chain keeps its length")
     if plan.stretch > 1.0 and plan.stretches_last:
@@ -215,8 +237,9 @@ def _lost_settings(
             "the mute of '{constraint}', which is animated: the chain acts on all frames; key IK Blend",
             constraint=main.name,
         )
-    # The angle of a pole is fitted to turns that stay.
-    turned = [bone.name for bone in bones if _is_keyed(bone) or plan.pole is None and _is_turned(bone)]
+    # The angle of a pole is fitted to turns that stay, and a post keeps those about its other axes.
+    own = {bone for bone in bones if plan.pole is None and bone.name in plan.bones}
+    turned = [bone.name for bone in bones if _is_keyed(bone) or bone in own and _is_turned(bone)]
     if turned:
         yield say("turns of {names} besides the IK, which a bake replaces", names=listed(turned))
     driven = [bone.name for bone in bones if _is_driven(bone)]
@@ -260,7 +283,7 @@ def _lost_limits(plan: AdoptPlan, bones: Sequence[bpy.types.PoseBone]) -> Iterat
 def _turned_out(plan: AdoptPlan) -> Iterator[str]:
     """Yield a line if the IK turned the limb out of the chain's plane."""
     plane, frames = plan.plane.plane, plan.course.frames
-    root = plan.limb.armature.pose.bones[plan.limb.bones[0]]
+    root = plan.limb.armature.pose.bones[plan.bones[0]]
     axes = plan.course.first @ normal_in_bone(plane, root)
     across = np.linalg.norm(np.cross(axes, plane.normal), axis=1)
     angles = np.arctan2(across, axes @ plane.normal)
