@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import radians
 
 import bpy
+import faulty_posts
 from rigs import add_armature, add_chain, add_target, leg_with_target, stored_settings
 
 from ik2d_addon.features.doctor.findings import Finding, findings, target_off_plane
@@ -310,7 +311,64 @@ def own_pole():
     return armature, chain
 
 
+def on_a_post(spoil, which="arm"):
+    """Return a function that adds a robot arm on a turntable, spoils its post, and returns one chain."""
+
+    def build():
+        armature, chain = faulty_posts.arm_on_a_plate()
+        bpy.context.scene.frame_end = 40
+        spoil(armature, chain)
+        bpy.context.view_layer.update()
+        return armature, armature.ik2d.chains[which]
+
+    return build
+
+
 FAULTS = (
+    Fault("no post", on_a_post(faulty_posts.none), 'PROBLEM', 'POST', "has no post", True),
+    Fault(
+        "carried by its post",
+        on_a_post(faulty_posts.on_the_post),
+        'PROBLEM',
+        'FREE_TARGET',
+        "carried by its post 'base'",
+        True,
+        False,
+    ),
+    Fault(
+        "loose on its post",
+        on_a_post(faulty_posts.inherits_none("plate")),
+        'PROBLEM',
+        'INHERIT_FROM_POST',
+        "inherits no rotation",
+        True,
+    ),
+    Fault(
+        "held on its post",
+        on_a_post(faulty_posts.track("plate")),
+        'PROBLEM',
+        'MUTE_HOLDING',
+        "keeps it from turning with its post",
+        True,
+    ),
+    Fault(
+        "post backwards",
+        on_a_post(faulty_posts.backwards),
+        'PROBLEM',
+        'TURN_POST_LIMITS',
+        "limits of its post 'base' run backwards",
+        True,
+        False,
+    ),
+    Fault(
+        "post of two",
+        on_a_post(faulty_posts.two_chains, "second"),
+        'SHARED_BONES',
+        'PLANE_STAYS',
+        "turns its post 'base' too",
+        True,
+        False,
+    ),
     Fault("own target", own_target, 'PROBLEM', 'CLEAR_TARGET', "moved by the chain itself", True, False),
     Fault("backwards", backwards, 'PROBLEM', 'TURN_RANGES', "run backwards", True),
     Fault("shared bone", shared_bone, 'SHARED_BONES', 'DISABLE', "shares the bone 'shin'", True, False),

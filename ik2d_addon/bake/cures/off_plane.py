@@ -9,12 +9,17 @@ import bpy
 import numpy as np
 
 from ...core import IK2DError
+from ...core.affine import changed, inverse
 from ...core.solution import drained
 from ...core.swing import SWING
 from ...core.words import noted, say
 from ...rig.chain.chain import FAR_OFF_PLANE, RigChain, read_chain
-from ...rig.chain.checks.bones import rest_joints
+from ...rig.chain.checks.bones import chain_bones, rest_joints
+from ...rig.chain.checks.found_post import found_post
 from ...rig.chain.planes import FOLLOWING, HINGES, reach_of
+from ...rig.chain.post import POST
+from ...rig.pose.bone_matrices import transforms
+from ...rig.pose.posts import about, chain_of_post, post_space, solved_post
 from ...rig.pose.target_plane import facing_target, path_times, target_points
 from ...rig.scene.lengths.slide_locations import without_slides
 from ...rig.scene.rounding import PLAYED_BACK
@@ -32,6 +37,7 @@ _WORTH = 0.05
 FLATTEN, TO_TARGET = 'FLATTEN', 'PLANE_TO_TARGET'
 LABELS = {
     FLATTEN: noted("Flatten Rest Pose"),
+    POST: noted("Turn About Post"),
     SWING: noted("Swing with Target"),
     TO_TARGET: noted("Plane to Target"),
 }
@@ -46,11 +52,13 @@ class Cure:
 
     way: str
     left: float  # the mean distance that it leaves, in the world
+    post: str = ""  # the bone that would turn the plane
 
     @property
     def label(self) -> str:
-        """The label of its button."""
-        return LABELS[self.way]
+        """The label of its button, with its post."""
+        label = say(LABELS[self.way])
+        return f"{label} ('{self.post}')" if self.post else label
 
 
 @dataclass(frozen=True)
@@ -86,10 +94,11 @@ def off_plane(
     """Return how far the target is off a chain's plane on the frames from `first` to `last`, and the cures.
 
     Each cure is made on a copy of the chain's settings or rest pose and solved on some of the frames: the
-    scene stays as it is. None where the target is in the plane, and for a plane that follows its target.
+    scene stays as it is. None where the target is in the plane, and for a plane that follows its target or
+    turns about a post.
     Raises IK2DError for a chain that cannot be solved.
     """
-    if rig.swing is not None:
+    if rig.swing is not None or rig.post is not None:
         return None
     times = path_times(first, last)
     samples = sample(scene, [rig], times)[0]
@@ -109,14 +118,17 @@ def off_plane(
     versions = dict(_versions(settings, rig, points))
     cures = []
     of_one = [replace(version, armature=rig.armature) for version in versions.values()]
-    _, *all_samples = sample(scene, [rig, *of_one], times)
-    for (way, version), its in zip(versions.items(), all_samples, strict=True):
+    posts = [chain_of_post(version) for version in of_one if version.post_above is not None]
+    _, *all_samples = sample(scene, [rig, *of_one, *posts], times)
+    for (way, version), its in zip(versions.items(), all_samples, strict=False):
         try:
+            if way == POST:
+                its = _turned(scene, version, its, all_samples[-1], times)
             left = float(_solved(scene, version, its).miss.distance.mean())
         except IK2DError:
             continue
         if left <= (1.0 - _WORTH) * mean:
-            cures.append(Cure(way, left))
+            cures.append(Cure(way, left, version.post.bone if version.post is not None else ""))
     step = AS_WELL * now.reach  # nearer than this, the order of LABELS decides
     cures.sort(key=lambda cure: (round(cure.left / step), [*LABELS].index(cure.way)))
     frame = float(times[worst]) if len(now.miss.off_plane) == len(times) else scene.frame_float
@@ -136,17 +148,44 @@ def _versions(
     settings: bpy.types.PropertyGroup, rig: RigChain, points: Any
 ) -> Iterator[tuple[str, RigChain]]:
     """Yield each way to cure, and the chain as it is then; points: of the target (m, 3) in rest space."""
+    on_post = _on_post(settings)
     for way, change in (
         (FLATTEN, lambda: (laid_flat(rig), settings)),
+        (POST, lambda: (rig.armature, on_post)),
         (SWING, lambda: (rig.armature, Instead(settings, plane=SWING))),
         (TO_TARGET, lambda: (rig.armature, _nearest(settings, rig, points))),
     ):
         if way == SWING and settings.plane in FOLLOWING or way == FLATTEN and not rig.remarks.off_plane:
             continue
+        if way == POST and on_post is None:
+            continue
         try:
-            yield way, read_chain(*change())
+            version = read_chain(*change())
         except IK2DError:
             continue
+        if way != POST or version.post_above is not None:
+            yield way, version
+
+
+def _on_post(settings: bpy.types.PropertyGroup) -> Any:
+    """Return a copy of a chain's settings with the post that locks show; None where no other bone is free."""
+    bones = chain_bones(settings.id_data, settings.tip, settings.bone_count, settings.name)
+    found = found_post(bones, settings.name)
+    if found is None or found.owner:
+        return None
+    normal = found.normal or tuple(settings.plane_normal)
+    return Instead(settings, plane=POST, post=found.bone, post_axis=found.axis, plane_normal=normal)
+
+
+def _turned(
+    scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples, own: ChainSamples, times: Sequence[float]
+) -> ChainSamples:
+    """Return samples of a chain with its post turned to its targets. own: samples of `chain_of_post`."""
+    assert rig.post is not None and samples.parent is not None
+    space = post_space(scene, rig, own, times)
+    turns = about(rig.post.rule.axis, solved_post(rig, samples, space).angles - space.angles)
+    moved = space.to_pose @ transforms(turns) @ inverse(space.to_pose)
+    return changed(samples, parent=moved @ samples.parent)
 
 
 def _nearest(settings: bpy.types.PropertyGroup, rig: RigChain, points: Any) -> Any:

@@ -19,7 +19,9 @@ from ...rig.chain.checks.bones import chain_bones, rest_joints
 from ...rig.chain.checks.targets import follows_itself, pole_problem
 from ...rig.chain.joints import ALIGNED, normal_in_bone, own_axis, turning_axis
 from ...rig.chain.native_state import acts, is_flipped
+from ...rig.chain.order import refuse_moved_target
 from ...rig.chain.planes import FIRST_X, FIRST_Z, FOLLOWING, HINGES, choose_plane, swing_note
+from ...rig.chain.post import POST
 from ...rig.pose.measures import (
     askew_words,
     is_uneven,
@@ -27,10 +29,11 @@ from ...rig.pose.measures import (
     uneven_above,
     uneven_words,
 )
+from ...rig.pose.posts import all_controls
 from ...rig.pose.rotations import channels_at_rest
-from ...rig.scene.bone_constraints import OtherControl, is_joint_limit, other_controls, sentences
+from ...rig.scene.bone_constraints import OtherControl, is_joint_limit, sentences
 from ...rig.scene.missing_inputs import is_nowhere, nowhere_words
-from . import fixes, muting, rest_fixes
+from . import fixes, muting, post_fixes, rest_fixes
 from .fixes import Fix
 from .planes import joints_off_plane
 from .sharing import bones_below, shared_bones
@@ -72,6 +75,7 @@ def findings(
         _shared(settings),
         _rest_position(rig),
         _nowhere(rig),
+        _carried(rig),
         _channel_findings(rig, blocks=True),
         _controlled(rig, first, last, carrying=acts(settings)),
         _channel_findings(rig, blocks=False),
@@ -106,13 +110,20 @@ def _fixes_of_unread(armature: bpy.types.Object, settings: bpy.types.PropertyGro
         yield fixes.inherit_rotation
     elif settings.plane == POLE and pole_problem(armature, settings, names):
         yield fixes.swing
+    yield from post_fixes.of_unread(settings, bones)
 
 
 def _shared(settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
     shared = shared_bones(settings)
     for bone, other in list(shared.items())[:1]:
-        if bones_below(settings, shared):
-            offered: tuple[Fix, ...] = (fixes.shorten, fixes.disable)
+        if bone == settings.post and settings.plane == POST:
+            offered: tuple[Fix, ...] = (post_fixes.plane_stays, fixes.disable)
+            template = noted(
+                "The chain '{other}' turns its post '{bone}' too; let the plane of one of them stay, or "
+                "disable one"
+            )
+        elif bones_below(settings, shared):
+            offered = (fixes.shorten, fixes.disable)
             template = noted(
                 "It shares the bone '{bone}' with the chain '{other}'; shorten or disable one of them"
             )
@@ -135,6 +146,15 @@ def _nowhere(rig: RigChain) -> Iterator[Finding]:
         if is_nowhere(ob):
             sentence = nowhere_words(rig, ob, role)
             yield Finding(rig.name, 'NOWHERE', sentence, (fixes.link_to_scene,), blocks=True)
+
+
+def _carried(rig: RigChain) -> Iterator[Finding]:
+    """Yield a finding where a post carries its chain's target in another way than by its parents."""
+    if rig.post is not None:
+        try:
+            refuse_moved_target(rig)
+        except IK2DError as error:
+            yield Finding(rig.name, 'CARRIED', str(error), (post_fixes.plane_stays,), blocks=True)
 
 
 # --- What keeps keys from being written, or from playing ---------------------
@@ -165,7 +185,7 @@ def _channel_findings(rig: RigChain, blocks: bool) -> Iterator[Finding]:
 
 
 def _controlled(rig: RigChain, first: float, last: float, carrying: bool) -> Iterator[Finding]:
-    controls = other_controls(rig, first, last, carrying=carrying)
+    controls = all_controls(rig, first, last, carrying=carrying)
     lines = sentences(rig.name, controls)
     if not lines:
         return
@@ -179,7 +199,9 @@ def _controlled(rig: RigChain, first: float, last: float, carrying: bool) -> Ite
 
 def _can_be_copied(rig: RigChain, control: OtherControl) -> bool:
     """Return whether a control is a limit about the axis that the chain turns the bone about."""
-    axis = own_axis(rig.joints.axes[rig.bones.index(control.owner)], ALIGNED) if not control.below else None
+    if control.owner not in rig.bones:
+        return False
+    axis = own_axis(rig.joints.axes[rig.bones.index(control.owner)], ALIGNED)
     if axis is None or not is_joint_limit(rig, control):
         return False
     constraint = rig.armature.pose.bones[control.owner].constraints[control.constraint]
@@ -213,7 +235,7 @@ def _hinges(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Findin
     if not (rig.joints.slants > FAR_OFF_PLANE).any():
         return
     offered = [fixes.unlock_hinges]
-    if _hinges_agree(rig, settings):
+    if rig.post is None and _hinges_agree(rig, settings):
         offered.insert(0, fixes.hinge_plane)
     yield Finding(
         rig.name,

@@ -17,7 +17,8 @@ from ...rig.animation.value_keys import curve_of, refuse_tweak_mode
 from ...rig.chain.chain import read_chain
 from ...rig.chain.native_state import acts
 from ...rig.chain.renames import Settings
-from ...rig.scene.bone_constraints import OtherControl, other_controls
+from ...rig.pose.posts import all_controls
+from ...rig.scene.bone_constraints import OtherControl
 from .fixes import fix, refuse_nothing
 
 _CONSTANT = 'CONSTANT'
@@ -30,7 +31,7 @@ def mute_constraints(armature: bpy.types.Object, settings: Settings) -> str:
     """Mute the constraints that override this chain, in the baked range."""
     scene = bpy.context.scene
     first, last, _step = chosen_range(armature, scene)
-    controls = other_controls(read_chain(armature, settings), first, last, carrying=acts(settings))
+    controls = all_controls(read_chain(armature, settings), first, last, carrying=acts(settings))
     refuse_nothing(settings, controls, say("constraint overrides its bones on these frames"))
     muted, driven = mute_on_frames(armature, controls, scene, first, last)
     names = [

@@ -108,7 +108,7 @@ def apply_scale(armature: bpy.types.Object, settings: Settings) -> str:
     if tuple(armature.scale) == (1.0, 1.0, 1.0):
         raise refusal("'{armature}' has no scale of its own to apply", armature=armature.name)
     bpy.context.view_layer.update()
-    children = [(child, _held_by(armature, child), _own_place(child)) for child in armature.children]
+    children = [(child, held_by(armature, child), _own_place(child)) for child in armature.children]
     with _alone_in_object_mode(armature):
         try:
             bpy.ops.object.transform_apply(location=False, rotation=False, scale=True)
@@ -126,7 +126,7 @@ def apply_scale(armature: bpy.types.Object, settings: Settings) -> str:
     ) in children:  # Blender writes into channels that may be keyed, and shears nothing
         for name, value in basis.items():
             setattr(child, name, value)
-        now = _held_by(armature, child).inverted_safe()
+        now = held_by(armature, child).inverted_safe()
         child.matrix_parent_inverse = now @ before @ child.matrix_parent_inverse
     moved = [bone.name for bone in armature.pose.bones if bone.location.length > 0.0]
     left = (
@@ -137,7 +137,7 @@ def apply_scale(armature: bpy.types.Object, settings: Settings) -> str:
     return say("Applied the scale of '{armature}'{left}", armature=armature.name, left=left)
 
 
-def _held_by(armature: bpy.types.Object, child: bpy.types.Object) -> Matrix:
+def held_by(armature: bpy.types.Object, child: bpy.types.Object) -> Matrix:
     """Return the world matrix that an armature's child hangs on, before its Parent Inverse."""
     bone = armature.pose.bones.get(child.parent_bone) if child.parent_type == 'BONE' else None
     if bone is None:

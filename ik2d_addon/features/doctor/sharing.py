@@ -5,6 +5,7 @@ from collections.abc import Collection
 
 import bpy
 
+from ...rig.chain.checks.found_post import bones_turned_now
 from ...rig.chain.renames import bones_of
 from ...ui.kept import kept
 
@@ -20,7 +21,7 @@ def shared_with(chain: bpy.types.PropertyGroup, users: dict[str, list[str]]) -> 
     """Return the bones that a chain shares, by the `users_of` its armature; {} for one that is disabled."""
     if not chain.enabled:
         return {}
-    bones = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
+    bones = bones_turned_now(chain)
     shared = {bone: [name for name in users.get(bone, ()) if name != chain.name] for bone in bones}
     return {bone: names[-1] for bone, names in shared.items() if names}
 
@@ -30,7 +31,7 @@ def users_of(armature: bpy.types.Object) -> dict[str, list[str]]:
     users: dict[str, list[str]] = {}
     for chain in armature.ik2d.chains:
         if chain.enabled:
-            for bone in bones_of(armature.data, chain.tip, chain.bone_count):
+            for bone in bones_turned_now(chain):
                 users.setdefault(bone, []).append(chain.name)
     return users
 

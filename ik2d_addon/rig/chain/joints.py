@@ -26,6 +26,8 @@ _AT_REST = 1e-4
 # Angles of the last bone: none, or the target's; and the number of bones from which on they share the bend.
 _FREE, _FOLLOWING = 'FREE', 'TARGET'
 _SHARING = 4
+# The choice of `plane` that another one would lose.
+_ON_POST = 'POST'
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,7 +266,9 @@ def _refuse_angle(settings: bpy.types.PropertyGroup, bone_count: int, slides: bo
         (
             askew,
             say("takes hinges that agree"),
-            say("unlock the rotation of its bones, or set Bends In to Hinges"),
+            say("unlock the rotation of its bones")
+            if settings.plane == _ON_POST
+            else say("unlock the rotation of its bones, or set Bends In to Hinges"),
         ),
         (stretches, say("takes bones of one length"), say("set Stretch and Shortest Length to 1")),
     )

@@ -138,10 +138,14 @@ def refuse_shared(chains: Sequence[RigChain], taken: Mapping[str, str] | None = 
         for bone in chain.turned_bones:
             owner = owners.get(bone) or (taken or {}).get(bone)
             if owner is not None:
-                raise refusal(
-                    "Chains '{owner}' and '{chain}' share the bone '{bone}'; disable one of them",
-                    owner=owner,
-                    chain=chain.name,
-                    bone=bone,
+                posts = {each.post_above.bone for each in chains if each.post_above is not None}
+                template = noted(
+                    "Chains '{owner}' and '{chain}' share the bone '{bone}'; disable one of them"
                 )
+                if bone in posts:
+                    template = noted(
+                        "Chains '{owner}' and '{chain}' both turn '{bone}', which is a post; set Bends In of "
+                        "one to a plane that stays, or disable one"
+                    )
+                raise refusal(template, owner=owner, chain=chain.name, bone=bone)
             owners[bone] = chain.name

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ...core.affine import is_constant
 from ...core.inputs import Floats
-from ...core.words import say
+from ...core.words import noted, say
 from ..chain.chain import RigChain
 from ..chain.checks.bones import rest_joints
 from ..chain.planes import reach_of
@@ -90,12 +90,16 @@ def askew_words(rig: RigChain) -> str:
     """Say which of the chain's hinges is furthest off the plane's normal, and what to do about it."""
     worst = int(np.argmax(rig.joints.slants))
     slant = np.degrees(rig.joints.slants[worst])
-    return say(
+    template = noted(
         "locks make '{bone}' turn about an axis {slant:.2g} degrees off the plane's normal; "
-        "unlock it, change its roll, or set Bends In to Hinges",
-        bone=rig.bones[worst],
-        slant=slant,
+        "unlock it, change its roll, or set Bends In to Hinges"
     )
+    if rig.post is not None:
+        template = noted(
+            "locks make '{bone}' turn about an axis {slant:.2g} degrees off the plane's normal; "
+            "unlock it, or change its roll"
+        )
+    return say(template, bone=rig.bones[worst], slant=slant)
 
 
 def off_plane_words(chain: str, far: str) -> str:

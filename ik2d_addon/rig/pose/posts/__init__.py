@@ -5,6 +5,7 @@ from .channels import about as about
 from .channels import angles_in as angles_in
 from .channels import post_channels as post_channels
 from .space import PostSpace as PostSpace
+from .space import all_controls as all_controls
 from .space import chain_of_post as chain_of_post
 from .space import on_post as on_post
 from .space import post_space as post_space

@@ -23,7 +23,7 @@ from ...chain.checks.bones import rest_joints
 from ...chain.joints import Joints
 from ...chain.planes import reach_of
 from ...rest import rest_matrix
-from ...scene.bone_constraints import Held, with_other_controls
+from ...scene.bone_constraints import Held, OtherControl, other_controls, sentences
 from ...scene.samples import ChainSamples
 from ..bone_matrices import rest_to_pose, transforms
 from ..kinematics import read_linkage
@@ -54,13 +54,29 @@ def chain_of_post(rig: RigChain) -> RigChain:
 
 def with_all_controls(rig: RigChain, first: float, last: float, reaching: Sequence[Held]) -> RigChain:
     """Return a chain with warnings for other controls of its bones and of its post, on some frames."""
-    rig = with_other_controls(rig, first, last, reaching)
+    lines = sentences(rig.name, all_controls(rig, first, last, reaching))
+    return rig.with_remarks(notes=(*rig.remarks.notes, *lines), other_controls=bool(lines))
+
+
+def all_controls(
+    rig: RigChain,
+    first: float,
+    last: float,
+    reaching: Sequence[Held] | None = None,
+    *,
+    carrying: bool = False,
+) -> list[OtherControl]:
+    """Return the other controls of a chain's bones and of its post; arguments as of `other_controls`."""
+    own = other_controls(rig, first, last, reaching, carrying=carrying)
     if rig.post_above is None:
-        return rig
-    alone = chain_of_post(rig).with_remarks(notes=())
-    post = with_other_controls(alone, first, last, reaching).remarks
-    controls = rig.remarks.other_controls or post.other_controls
-    return rig.with_remarks(notes=(*rig.remarks.notes, *post.notes), other_controls=controls)
+        return own
+    of_post = other_controls(chain_of_post(rig), first, last, reaching, carrying=carrying)
+    by_place = {(control.owner, control.constraint): control for control in of_post}
+    for control in own:  # an IK may move both
+        place = control.owner, control.constraint
+        above = by_place[place].bones if place in by_place else ()
+        by_place[place] = replace(control, bones=(*above, *control.bones))
+    return [*by_place.values()]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ import bpy
 import numpy as np
 import pytest
 from faults import aside, zigzag
+from faulty_posts import arm_on_a_plate
 from rigs import add_target, errors_on
 from straight_arms import BENT, STRAIGHT, add_arm
 
@@ -16,6 +17,7 @@ from ik2d_addon.features.doctor.planes import plane_to_target
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.chain.checks.bones import rest_joints
 from ik2d_addon.rig.chain.planes import reach_of
+from ik2d_addon.rig.chain.post import POST
 
 FIRST, LAST = 1, 40
 # The predicted and the evaluated distance agree to this part of the reach.
@@ -91,8 +93,19 @@ def measured(armature, chain):
     return float(np.mean(errors_on(range(FIRST, LAST + 1), armature, chain)))
 
 
-@pytest.mark.parametrize("way", LABELS)
-@pytest.mark.parametrize("build", BUILDS)
+def arm_on_a_table():
+    """Return a robot arm in a plane that stays, whose table may turn."""
+    armature, chain = arm_on_a_plate()
+    bpy.context.scene.frame_end = LAST
+    chain.plane, chain.post = 'AUTO', ""
+    moved(armature)
+    return armature, chain
+
+
+@pytest.mark.parametrize(
+    ("build", "way"),
+    [*((build, way) for build in BUILDS for way in LABELS if way != POST), (arm_on_a_table, POST)],
+)
 def test_a_cure_leaves_what_was_said_of_it(build, way):
     armature, chain = build()
     off = judged(armature, chain)

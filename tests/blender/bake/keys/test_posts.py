@@ -222,7 +222,7 @@ def test_two_arms_on_one_turret_and_one_has_the_post():
     assert errors_on(range(1, 25), armature, second).max() <= 5e-6 and len(report.chains) == 2
     second.plane, second.post, second.post_axis = 'POST', "table", 'Y'
     second.target = target
-    with pytest.raises(IK2DError, match="share the bone 'table'"):
+    with pytest.raises(IK2DError, match="both turn 'table', which is a post"):
         bake(armature, ["arm", "other"], 1, 24)
 
 

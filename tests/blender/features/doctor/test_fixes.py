@@ -78,7 +78,7 @@ def everything(armature):
         "chains": [plain(chain) for chain in armature.ik2d.chains],
         "joints": [plain(joint) for chain in armature.ik2d.chains for joint in chain.joints],
         "animation": every_bit_of_animation(armature),
-        "scene": sorted(ob.name for ob in bpy.context.scene.objects),
+        "scene": sorted((ob.name, ob.parent_type, ob.parent_bone) for ob in bpy.context.scene.objects),
     }
 
 
