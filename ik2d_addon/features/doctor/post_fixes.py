@@ -109,8 +109,12 @@ def free_target(armature: bpy.types.Object, settings: Settings) -> str:
     keys stay.
     """
     hanging = _hanging(settings)
-    if hanging is None or not hanging.is_editable:
+    if hanging is None:
         raise refusal("Chain '{chain}': no target of it hangs on its post", chain=settings.name)
+    if not hanging.is_editable:
+        raise refusal(
+            "'{target}' is linked from another file: give it another parent there", target=hanging.name
+        )
     above = armature.pose.bones[settings.post].parent
     before = held_by(armature, hanging) @ hanging.matrix_parent_inverse
     if above is None:
