@@ -194,3 +194,16 @@ def test_a_channel_of_the_post_that_does_not_play_is_found_and_mended(fault):
     mend(way, armature, chain)
     assert found(armature, chain) == []
     assert bake(armature, None, FIRST, LAST).all_reached and worst(armature, chain) < 2e-6
+
+
+@pytest.mark.parametrize("post", ["base", "upper"])
+def test_a_first_bone_that_is_its_own_post_has_no_finding(post):
+    armature, chain = robot_arm()
+    if post == "base":  # a turntable alone
+        chain.tip, chain.bone_count = "base", 1
+    else:  # pans and tilts
+        bad.unlock(armature, "upper", "y")
+        armature.pose.bones["upper"].rotation_mode, chain.post = 'ZXY', "upper"
+    assert [(each.kind, each.sentence) for each in found(armature, chain) if not each.note] == []
+    chain.post = ""
+    assert found(armature, chain)[0].fixes[0].way == ('POST' if post == "base" else 'PLANE_STAYS')
