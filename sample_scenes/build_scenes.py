@@ -19,6 +19,7 @@ from scenes import (
     excavator,
     insect,
     out_of_reach,
+    robot_arm,
     stage,
     tentacle,
     thrower,
@@ -38,6 +39,7 @@ SCENES = {
     "07_native": insect.build,
     "08_cutout": cutout.build,
     "09_thrower": thrower.build,
+    "10_robot_arm": robot_arm.build,
 }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An excavator digs and dumps: its teeth follow a target, and the bucket turns as the target does."""
+"""An excavator digs, swings and dumps: house and arm follow a target, and the bucket turns as it does."""
 
 import math
 
@@ -32,9 +32,10 @@ LIMITS = {"boom": (-20, 30), "stick": (-60, 30), "bucket": (-60, 100)}
 MOMENTS = ((16, "reach"), (30, "dig"), (46, "curl"), (64, "lift"), (78, "swing"), (94, "dump"))
 
 PRESS = """\
-The arm is live: press Space. The teeth follow the target, and the bucket turns as it does: while it lifts,
-it stays level (Last Bone: Follow Target). No joint leaves its limits, which are under Active Chain > Joints
-in the sidebar's tab IK 2D (N shows the sidebar). Press Bake there for keys.
+The arm is live: press Space. The house turns to the target (Bends In: Turns About Bone), the teeth follow
+it, and the bucket turns as it does: while it lifts, it stays level (Last Bone: Follow Target). No joint
+leaves its limits, which are under Active Chain > Joints in the sidebar's tab IK 2D (N shows the sidebar).
+Move the target to any side, and the house follows. Press Bake in the tab for keys.
 """
 
 
@@ -220,19 +221,28 @@ def _rams() -> tuple[Ram, ...]:
 
 def _animate(rig) -> None:
     stage.settings(120, (800, 520))
-    goal = attach(shapes.target("Teeth Target", 0.3, 0.34), rig, "house")
+    goal = shapes.target("Teeth Target", 0.3, 0.34)
+    goal.parent = _swing_centre()
     path(goal, [(frame, *_teeth(x, z, turn)) for frame, x, z, turn in CYCLE])
     keys(goal, "rotation_euler", 1, [(frame, math.radians(turn)) for frame, _, _, turn in CYCLE])
-    keys(rig.pose.bones["house"], "rotation_euler", 1, [(frame, math.radians(turn)) for frame, turn in SWING])
     load = shapes.ball("Load", (0, 0, 0), 0.5, _earth(), scale=(0.9, 1.1, 0.75))
     x, z = shapes.local(WRIST, TEETH, [(0.66, 0.08)])[0]
     load.location = Vector((x, 0.0, z))
     attach(load, rig, "bucket")
     for axis in range(3):
         keys(load, "scale", axis, LOAD)
-    chain(rig, "Arm", "bucket", 3, goal, limits=LIMITS, tip_rotation='TARGET')
+    slews = {"plane": 'POST', "post": "house", "post_axis": 'Y'}
+    chain(rig, "Arm", "bucket", 3, goal, limits=LIMITS, tip_rotation='TARGET', **slews)
     for frame, name in MOMENTS:
         stage.marker(frame, name)
+
+
+def _swing_centre() -> bpy.types.Object:
+    """Make an empty on the ground below the turntable that carries the target round, by keys of its own."""
+    centre = shapes.link(bpy.data.objects.new("Swing Centre", None), "Pivots")
+    centre.empty_display_type, centre.empty_display_size = 'SINGLE_ARROW', 0.8
+    keys(centre, "rotation_euler", 2, [(frame, math.radians(turn)) for frame, turn in SWING])
+    return centre
 
 
 def _teeth(x: float, z: float, turn: float) -> shapes.Point:

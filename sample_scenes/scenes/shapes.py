@@ -128,16 +128,17 @@ def ring(name: str, centre: Point, radius: float, wire: float, look, *, y: float
     return _finish(bm, name, look, smooth=True)
 
 
-def target(name: str, radius: float, depth: float) -> bpy.types.Object:
-    """Make a target: a ring on either side of the chain, `depth` off its plane, and a small ball between.
+def target(name: str, radius: float, depth: float, thickness: float = 1.0) -> bpy.types.Object:
+    """Make a target: a ring on either side of the chain, `depth` off its plane, with a small ball in each.
 
-    Its origin is the point that the tip goes to.
+    Its origin is the point that the tip goes to. thickness: of rings and balls, in parts of the usual one.
     """
     bm = bmesh.new()
     for y in (-depth, depth):
-        _add_ring(bm, (0.0, 0.0), radius, radius * 0.16, y)
+        _add_ring(bm, (0.0, 0.0), radius, radius * 0.16 * thickness, y)
+        middle = Matrix.Translation((0.0, y, 0.0))
         bmesh.ops.create_uvsphere(
-            bm, u_segments=16, v_segments=10, radius=radius * 0.38, matrix=Matrix.Translation((0.0, y, 0.0))
+            bm, u_segments=16, v_segments=10, radius=radius * 0.38 * thickness, matrix=middle
         )
     look = material("Target", TARGET_COLOR, roughness=0.4, glow=0.35)
     return _finish(bm, name, look, smooth=True, collection="Targets")

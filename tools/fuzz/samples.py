@@ -19,6 +19,7 @@ NAMES = (
     "06_crane",
     "07_native",
     "09_thrower",
+    "10_robot_arm",
 )
 RENAMED = "06_crane"
 OLD = (
