@@ -9,7 +9,7 @@ import numpy as np
 from ..rig.animation.fcurves import column
 from ..rig.animation.nla import keyed_paths, strip_paths
 from ..rig.animation.versions import existing_fcurves
-from ..rig.chain.dependencies import Movers, Node, parents, walk
+from ..rig.chain.dependencies import Movers, Node, copies_of, leaders, parents, walk
 from ..rig.chain.fingerprint import followed_by
 from ..rig.chain.renames import bones_of
 from .solving.frames import SolvedChain
@@ -38,7 +38,7 @@ def may_move(chain: bpy.types.PropertyGroup) -> bool:
     the chain hangs on. Reads keys of that alone.
     """
     movers = Movers()
-    followed = walk(followed_by(chain, with_ground=False), parents)
+    followed = walk(followed_by(chain, with_ground=False), leaders)
     if any(_is_keyed(node) or _is_moved(node, movers, chain) for node in followed):
         return True
     foot = f"{chain.path_from_id('foot')}."
@@ -83,7 +83,7 @@ def _is_moved(node: Node, movers: Movers, chain: bpy.types.PropertyGroup) -> boo
     """Return whether drivers, constraints, physics, a soft parent or another chain may move a node."""
     ob, bone = node
     posed = ob.pose.bones.get(bone) if bone and ob.pose is not None else None
-    if any(not constraint.mute for constraint in (posed or ob).constraints):
+    if any(not constraint.mute for constraint in (posed or ob).constraints) and not copies_of(node):
         return True
     if any(not curve.mute for curve in movers.drivers_on(ob, posed.name if posed else "")):
         return True

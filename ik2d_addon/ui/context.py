@@ -5,7 +5,7 @@ import bpy
 from bpy.types import Context, Object, PropertyGroup
 
 from ..core.words import refusal, say
-from ..rig.chain.fingerprint import followed_by
+from ..rig.chain.fingerprint import led_by
 from ..rig.chain.paths.owners import with_settings
 from ..rig.chain.renames import needed_chain, why_linked
 
@@ -43,8 +43,8 @@ def active_armature(context: Context) -> Object | None:
 
 
 def follows(chain: PropertyGroup | None, target: Object) -> bool:
-    """Return whether there is a chain, and this object is its target or its pole."""
-    return chain is not None and target in [ob for ob, _ in followed_by(chain, with_ground=False)]
+    """Return whether there is a chain, and this object is its target or its pole, or one that it blends."""
+    return chain is not None and target in [ob for ob, _ in led_by(chain)]
 
 
 def followers(scene: bpy.types.Scene, target: Object) -> list[Object]:
@@ -79,6 +79,15 @@ def named_chain(context: Context, name: str) -> PropertyGroup:
     if chain is None:
         raise refusal("Armature '{armature}' has no chain to take", armature=armature.name)
     return chain
+
+
+def select_with_posed(context: Context, ob: Object) -> None:
+    """Select a new object, ready to be moved, and of all others only posed armatures; these stay active."""
+    if ob.visible_get():
+        for other in context.selected_objects:
+            if other.mode != 'POSE':
+                other.select_set(False)
+        ob.select_set(True)
 
 
 def why_not_edit(context: Context) -> str:

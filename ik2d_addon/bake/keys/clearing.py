@@ -15,6 +15,7 @@ from ...rig.animation.kept.marks import BAKE, PLANT_BAKE
 from ...rig.animation.keys import bounds
 from ...rig.animation.times import action_ends
 from ...rig.chain.chain import RigChain
+from ...rig.chain.dependencies import copied_by, walk
 from ...rig.chain.hands import forget_posed, hands_with_keys, posed_hands, put_hands_back
 from ...rig.chain.post import turned_bones_of
 from ...rig.chain.renames import needed_chain, straighten
@@ -89,12 +90,16 @@ def on_bones(armature: bpy.types.Object, bones: Sequence[str]) -> Wanted:
 
 
 def channels_of(chain: PropertyGroup) -> dict[Object, Wanted]:
-    """Return the objects whose keys pose a chain: its armature, target and pole, each with the channels."""
+    """Return the objects whose keys pose a chain, each with the channels.
+
+    Its armature, target and pole, and what these are blends of.
+    """
     armature = chain.id_data
     settings, on_chain = f"{chain.path_from_id()}.", on_bones(armature, all_bones([chain]))
     moved: dict[Object, set[str]] = {armature: set()}
-    for ob, bone in ((chain.target, chain.subtarget), (chain.pole, chain.pole_subtarget)):
-        holder = ob if ob is None or not bone else ob.pose and ob.pose.bones.get(bone)
+    followed = (chain.target, chain.subtarget), (chain.pole, chain.pole_subtarget)
+    for ob, bone in walk(followed, copied_by):
+        holder = ob if not bone else ob.pose and ob.pose.bones.get(bone)
         if holder is not None:
             moved.setdefault(ob, set()).update(map(holder.path_from_id, ("location", *ROTATIONS)))
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from ...core.words import refusal
 from ...rig.animation import versions
 from ...rig.animation.fcurves import column
+from ...rig.animation.value_keys import curve_of
 from ...rig.chain.chain import RigChain
-from ...rig.chain.dependencies import Node, parents, walk
+from ...rig.chain.dependencies import Node, copied_by, copies_of, leaders, parents, walk
 from ...rig.scene.by_curves import bones_by_object, hindrance, is_placing
 
 # A target is a point: of its own channels only these move it. Of what it hangs on all channels do.
@@ -29,8 +30,8 @@ _SAME_TIME = 1e-3
 def target_key_frames(rig: RigChain, first: float, last: float, pace: float = 1.0) -> list[float]:
     """Return the frames from `first` to `last` on which a chain's target or pole has keys, and these two.
 
-    One without keys takes those of its parents. pace: how fast time goes in actions, where the
-    scene's is remapped. Raises IK2DError where there are no keys at all.
+    One without keys takes those of its parents, a blend those of what it copies. pace: how fast time goes
+    in actions, where the scene's is remapped. Raises IK2DError where there are no keys at all.
     """
     frames = {frame for node in rig.followed for frame in _moving_frames(node)}
     if not frames:
@@ -89,11 +90,24 @@ def _steps(curve: bpy.types.FCurve, time: float) -> bool:
 
 
 def _moving_frames(holder: Node) -> set[float]:
-    """Return the frames of the keys that move an object or bone: its own, else those of its parents."""
+    """Return the frames of the keys that move an object or bone: its own, else those of its parents.
+
+    Of a blend those that change it, and those of what it copies with its parents.
+    """
+    if copied := list(copied_by(holder)):
+        above = (_key_frames(node, _TRANSFORM) for node in walk(copied, leaders))
+        return _influence_times(holder[0]).union(*above)
     frames = _key_frames(holder, _PLACE)
     if frames:
         return frames
     return {frame for above in walk([holder], parents)[1:] for frame in _key_frames(above, _TRANSFORM)}
+
+
+def _influence_times(ob: bpy.types.Object) -> set[float]:
+    """Return the times of the keys that change a blend, in its action."""
+    curves = [curve_of(ob, each.path_from_id("influence")) for each in copies_of((ob, ""))]
+    playing = [curve for curve in curves if curve is not None and not curve.mute]
+    return {time for curve in playing for time in column(curve, "co")[:, 0].tolist()}
 
 
 def _key_frames(holder: Node, properties: tuple[str, ...]) -> set[float]:

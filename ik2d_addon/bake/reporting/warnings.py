@@ -14,7 +14,9 @@ from ...core.pops import POP
 from ...core.swing import POST
 from ...core.words import noted, number_of, quoted, say
 from ...rig.chain.chain import FAR_OFF_PLANE
+from ...rig.chain.dependencies import copies_of
 from ...rig.chain.planes import HINGES
+from ...rig.pose.hand_rotations import angles_between
 from ...rig.pose.measures import askew_words, off_plane_words, uneven_words
 from ..keys.keying import KeyedChain, KeyPlan
 from ..lengths import Units, length_text
@@ -78,6 +80,7 @@ def chain_warnings(
     yield from flip_notes(chain, frames)
     yield from stray_note(keyed, plan.times, units)
     yield from _missing_hands(keyed, played)
+    yield from _turned_over(keyed)
     excess, time = worst_excess
     if excess > chain.tolerance:
         if rig.remarks.other_controls:
@@ -151,6 +154,26 @@ def _missing_hands(keyed: KeyedChain, played: Played) -> Iterator[str]:
                 angle=np.degrees(moved),
                 time=played.times[worst],
             )
+
+
+def _turned_over(keyed: KeyedChain) -> Iterator[str]:
+    """Yield a sentence where a blend of targets turns over, as it does where they are half a round apart."""
+    hands, rig = keyed.hands, keyed.solved.rig
+    if hands is None or rig.hands is None or not copies_of((rig.target, rig.subtarget)):
+        return
+    turns = np.degrees(angles_between(hands.turned.wanted[1:], hands.turned.wanted[:-1]))
+    if turns.size and turns.max() > JUMP:
+        worst, k = np.unravel_index(int(np.argmax(turns)), turns.shape)
+        yield say(
+            "Chain '{chain}': '{bone}' turns by {angle:.0f} degrees from frame {frame:g} to {frame_2:g}: a "
+            "blend of targets turns over where they are 180 degrees apart; turn one of them, or keep Blend "
+            "at 0 or 1 there",
+            chain=rig.name,
+            bone=rig.hands.bones[k],
+            angle=turns[worst, k],
+            frame=hands.times[worst],
+            frame_2=hands.times[worst + 1],
+        )
 
 
 def _off_angle(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from ...core.words import noted, say
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.value_keys import existing_drivers
 from ...rig.animation.versions import existing_fcurves
+from ...rig.chain.dependencies import copies_of
 from ...rig.chain.fingerprint import (
     CONTACTS,
     digest,
@@ -240,7 +241,10 @@ def _place(target: Object | None, subtarget: str, turns: bool = False) -> tuple[
 
 
 def _movers(target: Object | None, subtarget: str) -> Iterator[Any]:
-    """Yield the keys of a target or a pole and its parents; of channels without keys the values."""
+    """Yield the keys of a target or a pole, of what it blends, and of their parents.
+
+    Of channels without keys the values.
+    """
     for ob, bones in holders_of(target, subtarget):
         prefixes = tuple(f"{posed.path_from_id()}." for posed in bones)
         chain_curves = [
@@ -250,6 +254,9 @@ def _movers(target: Object | None, subtarget: str) -> Iterator[Any]:
         ]
         yield key_places(chain_curves)
         paths = {curve.data_path for curve in chain_curves}
+        for copy in copies_of((ob, "")):
+            if copy.path_from_id("influence") not in paths:
+                yield copy.influence
         for holder in (ob, *bones):
             for name in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"):
                 path = name if holder == ob else holder.path_from_id(name)

@@ -18,6 +18,8 @@ from ...rig.animation.remembered import Remembered, remembered
 from ...rig.animation.versions import is_hidden, is_selected
 from ...rig.chain.chain import RigChain, read_chain
 from ...rig.chain.checks.bones import chain_bones, pose_bones_of
+from ...rig.chain.dependencies import acting
+from ...rig.chain.fingerprint import led_by
 from ...rig.chain.native_state import acts, controls_of
 from ...rig.chain.post import turned_bones_of
 from ...rig.chain.renames import needed_chain, why_linked
@@ -53,8 +55,7 @@ def chain_to_hold(armature: Object) -> PropertyGroup | None:
     enabled.sort(key=lambda chain: chain != active)
     if bone is not None:
         for chain in enabled:
-            follows = (chain.target, chain.subtarget) == (armature, bone.name)
-            if follows or bone.name in turned_bones_of(chain):
+            if (armature, bone.name) in led_by(chain) or bone.name in turned_bones_of(chain):
                 return chain
         if is_selected(armature.pose.bones[bone.name]):
             return None
@@ -174,7 +175,7 @@ class Drag:
         chain, target = self.chain, self.chain.target
         if target and (not chain.subtarget or chain.subtarget in getattr(target.pose, "bones", ())):
             rig = with_inputs_checked(read_chain(self.armature, chain), False)
-            self.why_fixed = why_fixed(rig.target, rig.subtarget)
+            self.why_fixed = why_fixed(*acting((rig.target, rig.subtarget))[0])
             if not self.why_fixed:
                 return rig
         return read_chain(self.armature, chain, own_tip=True)

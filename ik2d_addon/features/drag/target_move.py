@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Moving a target: an object or a bone, along with whatever holds it."""
+"""Moving a target: an object or a bone, along with whatever holds it; of a blend the one that acts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...core.inputs import Floats
+from ...rig.chain.dependencies import acting
 from ...rig.pose.target_moves import why_fixed
 
 
@@ -23,11 +24,15 @@ class TargetMove:
 
     @classmethod
     def of(cls, target: bpy.types.Object, subtarget: str, start: Floats) -> "TargetMove | None":
-        """Return the move of a target that is at `start` (3,) in the world; None if it cannot move."""
+        """Return the move of a target that is at `start` (3,) in the world; None if it cannot move.
+
+        Of a blend it is that of the target that acts most, by as much more as it has a share in the blend.
+        """
+        (target, subtarget), share = acting((target, subtarget))
         if why_fixed(target, subtarget):
             return None
         holder = target.pose.bones[subtarget] if subtarget else target
-        to_world = _bone_to_world(target, holder) if subtarget else _object_to_world(target)
+        to_world = share * (_bone_to_world(target, holder) if subtarget else _object_to_world(target))
         if abs(np.linalg.det(to_world)) == 0.0 or not np.isfinite(to_world).all():
             return None
         return cls(holder, tuple(holder.location), start, np.linalg.inv(to_world))

@@ -7,6 +7,7 @@ from bpy.types import Object, PropertyGroup, Scene
 
 from ...core.words import refusal
 from ...rig.animation.bone_channels import locked_channels, rotation_property
+from ...rig.chain.dependencies import acting
 from ...rig.chain.fingerprint import followed_by
 from ...rig.chain.native_state import controls_of
 from ...ui.auto_keying import Moved, key_now
@@ -18,8 +19,9 @@ _FOOT = ("roll", "toe")
 def key_target(scene: Scene, chain: PropertyGroup) -> list[str]:
     """Key what a chain follows on the current frame, as posed: target, pole and foot; return their names.
 
-    The target's rotation too where the chain follows that. Locked channels are left out. Raises IK2DError,
-    with no key set, for a chain without a target, and for one that cannot take keys.
+    Of a blend of several it is the one that acts. The target's rotation too where the chain follows that.
+    Locked channels are left out. Raises IK2DError, with no key set, for a chain without a target, and for
+    one that cannot take keys.
     """
     if chain.target is None:
         raise refusal("Chain '{chain}' has no target to key; choose one", chain=chain.name)
@@ -27,6 +29,7 @@ def key_target(scene: Scene, chain: PropertyGroup) -> list[str]:
     for place, (ob, bone) in enumerate(followed_by(chain, with_ground=False)):
         if ob is None:
             continue
+        ob, bone = acting((ob, bone))[0]
         channels = list(_channels(ob, bone, turns=place == 0 and _follows_rotation(chain)))
         names.append(bone or ob.name)
         moved += channels

@@ -32,7 +32,7 @@ from ...rig.pose.hand_rotations import OwnTurns, angles_between, own_turns, stor
 from ...rig.rest import rest_axes
 from ...rig.scene.samples import ChainSamples
 from ...ui.auto_keying import Moved
-from .targets import MatchView, holder_of
+from .targets import MatchView, holder_of, moved_node
 
 # Rotations nearer than this are the same, in radians; a target that stays farther off than HELD is named.
 SAME_TURN, HELD = 1e-5, 1e-4
@@ -109,16 +109,15 @@ def rotation_keys(view: MatchView, rig: RigChain, wanted: Floats) -> tuple[list[
     name = rotation_property(holder.rotation_mode)
     path, count = holder.path_from_id(name), len(getattr(holder, name))
     locks = [is_locked(holder)] * count if is_locked(holder) else locked_channels(holder)
-    group = rig.subtarget or "Object Transforms"
+    target, subtarget = moved_node(rig)
+    group = subtarget or "Object Transforms"
     now = np.array(getattr(holder, name)[:], np.float64)
     channels = np.tile(now, (len(view.times), 1))
     bare = replace(rig, foot=None)  # whose target is the foot's control
 
     def keys(values: Floats) -> list[ValueKeys]:
         return [
-            ValueKeys(rig.target, path, i, view.times, values[:, i], group)
-            for i in range(count)
-            if not locks[i]
+            ValueKeys(target, path, i, view.times, values[:, i], group) for i in range(count) if not locks[i]
         ]
 
     def reached(values: Floats) -> Floats:

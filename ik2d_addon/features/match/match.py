@@ -24,6 +24,7 @@ from ...rig.animation.kept.marks import SNAP
 from ...rig.animation.remembered import put_back, remembered
 from ...rig.animation.value_keys import ValueKeys, check_values, refuse_tweak_mode, values_keyed
 from ...rig.chain.chain import RigChain
+from ...rig.chain.dependencies import copied_by, walk
 from ...rig.chain.native_state import natives_muted
 from ...rig.pose.bone_matrices import first_rotations
 from ...rig.pose.hand_rotations import own_turns
@@ -87,7 +88,9 @@ def target_to_tip(
     rigs, left_out = read_rigs(armature, chains, frames or [scene.frame_float])
     rounds = in_rounds(rigs)
     if frames:
-        for owner in dict.fromkeys((armature, *(ob for rig in rigs for ob, _ in rig.followed))):
+        for owner in dict.fromkeys(
+            (armature, *(ob for rig in rigs for ob, _ in walk(rig.followed, copied_by)))
+        ):
             refuse_tweak_mode(owner)
     view, now = _view(scene, rigs, frames), current_pose(scene)
     names = [rig.name for rig in rigs]

@@ -11,6 +11,7 @@ from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.words import say
 from ...rig.chain.chain import RigChain
+from ...rig.chain.dependencies import acting
 from ...rig.pose.bone_matrices import first_rotations
 from ...rig.pose.swings import turned_poles
 from ...rig.pose.target_moves import why_fixed
@@ -35,7 +36,7 @@ def pole_locations(
     """
     assert rig.pole is not None and solved.swings is not None
     sharing = [other.name for other in others if other.name != rig.name and rig.pole in other.followed]
-    reason = why_fixed(*rig.pole, constrained=True)
+    reason = why_fixed(*acting(rig.pole)[0], constrained=True)
     if reason or sharing:
         raise IK2DError(reason or say("chain '{sharing}' follows it too", sharing=sharing[0]))
     now = first_rotations(rig, solved.turns[:, 0], solved.swings)

@@ -16,7 +16,7 @@ from ...core.words import quoted, refusal, say
 from ...rig.animation.remembered import set_values, values_now
 from ...rig.animation.value_keys import ValueKeys, values_previewed
 from ...rig.chain.chain import RigChain
-from ...rig.chain.dependencies import Movers, walk
+from ...rig.chain.dependencies import Movers, Node, acting, walk
 from ...rig.chain.order import rounds_of
 from ...rig.pose.measures import rest_reach
 from ...rig.pose.target_moves import acting_constraints, why_fixed
@@ -82,16 +82,23 @@ def on_frames(scene: bpy.types.Scene, times: Sequence[float]) -> MatchView:
     return MatchView(scene, times, sample, shown)
 
 
+def moved_node(rig: RigChain) -> Node:
+    """Return the object or bone that a chain's tip follows; of a blend of several the one that acts now."""
+    return acting((rig.target, rig.subtarget))[0]
+
+
 def holder_of(rig: RigChain) -> Holder:
-    """Return the object or bone that a chain's tip follows."""
-    return rig.target.pose.bones[rig.subtarget] if rig.subtarget else rig.target
+    """Return that object or pose bone."""
+    target, subtarget = moved_node(rig)
+    return target.pose.bones[subtarget] if subtarget else target
 
 
 def location_keys(rig: RigChain, times: Sequence[float], locations: Floats) -> list[ValueKeys]:
     """Return the keys of a target's location (frames, 3)."""
     path = holder_of(rig).path_from_id("location")
-    group = rig.subtarget or "Object Transforms"
-    return [ValueKeys(rig.target, path, i, times, locations[:, i], group) for i in range(3)]
+    target, subtarget = moved_node(rig)
+    group = subtarget or "Object Transforms"
+    return [ValueKeys(target, path, i, times, locations[:, i], group) for i in range(3)]
 
 
 def in_rounds(rigs: Sequence[RigChain]) -> list[list[RigChain]]:
@@ -101,14 +108,14 @@ def in_rounds(rigs: Sequence[RigChain]) -> list[list[RigChain]]:
     """
     followers: dict[tuple[bpy.types.Object, str], str] = {}
     for rig in rigs:
-        if reason := why_fixed(rig.target, rig.subtarget, constrained=True):
+        if reason := why_fixed(*moved_node(rig), constrained=True):
             raise refusal(
                 "Chain '{chain}': its target cannot be moved: {reason}; change that, or have the "
                 "chain follow something that can",
                 chain=rig.name,
                 reason=reason,
             )
-        other = followers.setdefault((rig.target, rig.subtarget), rig.name)
+        other = followers.setdefault(moved_node(rig), rig.name)
         if other != rig.name:
             raise refusal(
                 "Chains '{other}' and '{chain}' follow the same target, which cannot be on both "
@@ -121,7 +128,7 @@ def in_rounds(rigs: Sequence[RigChain]) -> list[list[RigChain]]:
         rig.name: set(walk([(rig.target, rig.subtarget), (rig.armature, rig.bones[0])], movers))
         for rig in rigs
     }
-    aiming = {(rig.target, rig.subtarget): rig for rig in rigs}
+    aiming = {moved_node(rig): rig for rig in rigs}
     rounds, circle = rounds_of(
         rigs, lambda rig: [aiming[node] for node in moved_by[rig.name] if node in aiming]
     )
@@ -238,6 +245,8 @@ def _held(rig: RigChain, time: float | None) -> str:
     names = quoted(constraint.name for constraint in acting_constraints(holder_of(rig)))
     causes = say("look for animation of it in the NLA, or a parent of no size")
     why = say("mute its constraint {names}", names=names) if names else causes
+    if moved_node(rig) != (rig.target, rig.subtarget):
+        why = say("another of the targets that '{blend}' blends acts there", blend=rig.target.name)
     at = "" if time is None else say(" at frame {time:g}", time=time)
     name = holder_of(rig).name
     return say(

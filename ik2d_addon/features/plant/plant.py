@@ -27,6 +27,7 @@ from ...rig.animation.kept.record import remove_with_kept
 from ...rig.animation.kept.transaction import restored_on_error
 from ...rig.animation.value_keys import check_values, values_keyed
 from ...rig.animation.versions import played_action
+from ...rig.chain.dependencies import copied_by, walk
 from ...rig.chain.foot.contacts import names_of
 from ...rig.chain.renames import needed_chain, straighten
 from ...rig.scene.live_pause import live_paused
@@ -266,9 +267,9 @@ def _restored_on_error(chains: Sequence[PropertyGroup]) -> Iterator[None]:
         (bone, ("rotation_mode", *ROTATIONS, "location", "scale")) for bone in bones
     ]
     for chain in chains:
-        if chain.target is not None:
-            bone = chain.target.pose.bones.get(chain.subtarget) if chain.subtarget else None
-            holders.append((bone or chain.target, ("location", *ROTATIONS)))
+        for ob, name in walk([(chain.target, chain.subtarget)], copied_by):
+            bone = ob.pose.bones.get(name) if name else None
+            holders.append((bone or ob, ("location", *ROTATIONS)))
     places = [(holder, name) for holder, names in holders for name in names]
     with restored_on_error(owners, [*settings, *places]):
         yield

@@ -8,7 +8,7 @@ from bpy.types import Context, Object, Operator, PropertyGroup
 
 from ...core import IK2DError
 from ...core.words import noted, number_of, quoted, say
-from ...rig.chain.fingerprint import followed_by
+from ...rig.chain.fingerprint import led_by
 from ...rig.chain.post import turned_bones_of
 from ...rig.chain.renames import chain_named
 from ...ui.context import active_armature, active_chain, named_chain, shown_chain, why_no_chain
@@ -27,9 +27,7 @@ def chains_of_bones(chains: Sequence[PropertyGroup], names: Iterable[str]) -> li
 def chains_at(armature: Object, bone: str) -> list[PropertyGroup]:
     """Return the chains that a bone is in, or, if it is in none, is the target or the pole of."""
     chains = armature.ik2d.chains
-    return chains_of_bones(chains, [bone]) or [
-        chain for chain in chains if (armature, bone) in followed_by(chain, with_ground=False)
-    ]
+    return chains_of_bones(chains, [bone]) or [chain for chain in chains if (armature, bone) in led_by(chain)]
 
 
 def _chosen(context: Context, which: str) -> list[PropertyGroup]:

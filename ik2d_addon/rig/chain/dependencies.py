@@ -18,6 +18,8 @@ _BONE_PATH = re.compile(r'pose\.bones\["(.+?)"\]\.(location|rotation|scale|matri
 _BONE = re.compile(r'(pose\.bones\["(?:[^"\\]|\\.)*"\])\.')
 # Constraints to the shape of their target, which its hooks change.
 _TO_SHAPES = ('FOLLOW_PATH', 'CLAMP_TO', 'SHRINKWRAP', 'SPLINE_IK')
+# Constraints that take over a whole place; a blend has two of them or more.
+_COPYING = ('COPY_TRANSFORMS', 'COPY_LOCATION')
 
 
 def walk(roots: Iterable[Node], sources: Callable[[Node], Iterable[Node]]) -> list[Node]:
@@ -41,6 +43,70 @@ def parents(node: Node) -> Iterator[Node]:
         yield ob, parent.name if parent else ""
     elif ob.parent:
         yield ob.parent, ob.parent_bone if ob.parent_type == 'BONE' else ""
+
+
+# --- Objects that are a blend of others ---------------------------------------
+
+
+def copies_of(node: Node) -> list[bpy.types.Constraint]:
+    """Return the constraints by which an object is a blend, the first copied in full; [] for no blend.
+
+    By what they are now, whoever made them.
+    """
+    ob, bone = node
+    if bone or not isinstance(ob, bpy.types.Object) or len(ob.constraints) < 2:
+        return []
+    copies = [each for each in ob.constraints if not each.mute and each.enabled]
+    if len(copies) < 2 or copies[0].influence < 1.0 or not all(map(_takes_over, copies)):
+        return []
+    return copies
+
+
+def _takes_over(constraint: bpy.types.Constraint) -> bool:
+    """Return whether a constraint replaces an object's place by that of its target."""
+    if constraint.type not in _COPYING or constraint.target is None:
+        return False
+    spaces = constraint.owner_space == constraint.target_space == 'WORLD'
+    if constraint.type == 'COPY_TRANSFORMS':
+        return bool(spaces and constraint.mix_mode == 'REPLACE' and constraint.head_tail == 0.0)
+    along = constraint.use_x and constraint.use_y and constraint.use_z
+    turned = constraint.invert_x or constraint.invert_y or constraint.invert_z or constraint.use_offset
+    return bool(spaces and along and not turned and constraint.head_tail == 0.0)
+
+
+def copied_by(node: Node) -> Iterator[Node]:
+    """Yield what a blend copies, each an object with its bone or ""."""
+    for constraint in copies_of(node):
+        yield constraint.target, constraint.subtarget
+
+
+def leaders(node: Node) -> Iterator[Node]:
+    """Yield the parent of an object or a bone, and what it is a blend of: `sources` of a walk."""
+    yield from parents(node)
+    yield from copied_by(node)
+
+
+def acting(node: Node) -> tuple[Node, float]:
+    """Return the object or bone that places another one most now, and its share; of no blend itself, and 1.
+
+    The share, over 0, is the part of its moves by which the blend moves.
+    """
+    share, seen = 1.0, {node}
+    while copies := copies_of(node):
+        left, parts = 1.0, []
+        for constraint in reversed(copies):
+            parts.append((left * constraint.influence, constraint))
+            left *= 1.0 - constraint.influence
+        part, most = max(parts, key=lambda each: each[0])
+        node = most.target, most.subtarget
+        if node in seen:  # a circle, which Blender tells
+            break
+        seen.add(node)
+        share *= part
+    return node, share
+
+
+# --- All that moves something --------------------------------------------------
 
 
 class Movers:

@@ -17,7 +17,7 @@ from ...core.swing import POLE
 from ..animation.bone_channels import locked_channels, rotation_property
 from ..animation.value_keys import existing_drivers
 from ..rest import rest_bone
-from .dependencies import Node, acts_now, parents, walk
+from .dependencies import Node, acts_now, copied_by, leaders, walk
 from .foot.foot import FOOT_NAMES, ground_of
 from .post import DECIDING, bones_to_post
 from .renames import bones_of
@@ -105,6 +105,11 @@ def followed_by(chain: bpy.types.PropertyGroup, with_ground: bool = True) -> lis
     return [(chain.target, chain.subtarget), *pole, *([ground] if ground else ())]
 
 
+def led_by(chain: bpy.types.PropertyGroup) -> list[Node]:
+    """Return what a person moves to move what a chain follows: that, and what it is a blend of."""
+    return walk(followed_by(chain, with_ground=False), copied_by)
+
+
 def has_own_rotation(chain: bpy.types.PropertyGroup) -> bool:
     """Return whether what hangs on a chain's tip has an orientation of its own."""
     return bool(chain.hand_rotation != 'NONE' or chain.foot.is_added)
@@ -113,9 +118,9 @@ def has_own_rotation(chain: bpy.types.PropertyGroup) -> bool:
 def holders_of(
     target: bpy.types.Object | None, subtarget: str
 ) -> Iterator[tuple[bpy.types.Object, list[bpy.types.PoseBone]]]:
-    """Yield a target and its parents, each with the bone that moves the target and those above it."""
+    """Yield a target, what it is a blend of, and their parents, each with the bones that move the target."""
     holders: dict[bpy.types.Object, list[bpy.types.PoseBone]] = {}
-    for ob, name in walk([(target, subtarget)], parents):
+    for ob, name in walk([(target, subtarget)], leaders):
         bones = holders.setdefault(ob, [])
         if name and ob.pose is not None and name in ob.pose.bones:
             bones.append(ob.pose.bones[name])

@@ -8,7 +8,7 @@ import bpy
 from ....core import IK2DError
 from ....core.swing import POLE
 from ....core.words import noted, refusal, say
-from ..dependencies import Node, parents, walk
+from ..dependencies import Node, leaders, parents, walk
 from ..foot.foot import ground_of
 from ..post import POST
 from .bones import pose_bones_of
@@ -59,7 +59,7 @@ def check_pole(armature: bpy.types.Object, settings: bpy.types.PropertyGroup, bo
             chain=settings.name,
         )
     _refuse_lost_bone(settings.name, noted("its pole"), pole, bone)
-    refuse_own_target(settings.name, armature, bones, walk([(pole, bone)], parents), POLE_ROLE)
+    refuse_own_target(settings.name, armature, bones, walk([(pole, bone)], leaders), POLE_ROLE)
 
 
 def _refuse_lost_bone(chain_name: str, role: str, followed: bpy.types.Object, bone: str) -> None:
@@ -90,8 +90,8 @@ def _turned(settings: bpy.types.PropertyGroup, bones: Sequence[bpy.types.PoseBon
 
 
 def _above_target(settings: bpy.types.PropertyGroup) -> list[Node]:
-    """Return a chain's target and its parents."""
-    return walk([(settings.target, settings.subtarget)], parents)
+    """Return a chain's target, what it is a blend of, and their parents."""
+    return walk([(settings.target, settings.subtarget)], leaders)
 
 
 def follows_itself(
