@@ -12,7 +12,8 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ...core import IK2DError
-from ...rig.chain.fingerprint import followed_by
+from ...rig.chain.fingerprint import followed_by, led_by
+from ...rig.chain.hands import note_target
 from ...rig.chain.paths.follow import follow_changed_lists, forget_known
 from ...rig.chain.paths.owners import with_settings
 from ...rig.chain.renames import forget_straight, is_straight, straighten
@@ -141,7 +142,7 @@ def _follow_edits(_scene, depsgraph) -> None:
         return
     edited = {update.id.original for update in depsgraph.updates if isinstance(update.id, bpy.types.Armature)}
     for rig in list(rigs()):
-        nodes = [node for chain in rig.ik2d.chains for node in followed_by(chain)]
+        nodes = [node for chain in rig.ik2d.chains for node in (*led_by(chain), *followed_by(chain))]
         needed = {rig.data, *(ob.data for ob, _ in nodes if ob is not None)}
         if needed & edited:
             with suppress(IK2DError):
@@ -178,6 +179,11 @@ def _forget_rigs(*_arguments) -> None:
     forget_straight()
 
 
+def _note_targets(rig: bpy.types.Object) -> None:
+    for chain in rig.ik2d.chains:
+        note_target(chain)
+
+
 def _renew_pose(rig: bpy.types.Object) -> None:
     """Have Blender make a pose anew whose bones point at freed ones: undo leaves hidden armatures so."""
     bones = rig.data.bones
@@ -192,7 +198,7 @@ _HANDLERS = {
     "load_post": (
         # lists first: what then has no number is new
         *(_forget_rigs, _forget_active, _follow_lists, _straighten_all),
-        *(_for_all_rigs(renew_sides), _for_all_rigs(keep_results)),
+        *(_for_all_rigs(renew_sides), _for_all_rigs(keep_results), _for_all_rigs(_note_targets)),
     ),
     "undo_post": (_forget_rigs, _renew_poses, _straighten_all, _follow_lists, _read_chain_again),
     "redo_post": (_forget_rigs, _renew_poses, _straighten_all, _follow_lists, _read_chain_again),

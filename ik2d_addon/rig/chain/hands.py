@@ -131,29 +131,88 @@ def _is_driven(bone: bpy.types.PoseBone) -> bool:
 def note_offset(settings: bpy.types.PropertyGroup) -> None:
     """Store the armature's orientation in its target's space: there the chain's hands are as in rest."""
     target = settings.target
-    if (settings.hand_rotation == FOLLOWING or settings.foot.is_added) and target is not None:
+    if not _follows(settings):
+        _forget_target(settings)
+    elif target is not None:
         bpy.context.view_layer.update()
         armature, other = (_orientation(ob.matrix_world) for ob in (settings.id_data, target))
-        settings.hand_offset = (other.T @ armature).ravel().tolist()
+        _store(settings, other.T @ armature)
+
+
+def move_offset(settings: bpy.types.PropertyGroup) -> None:
+    """Store the offset by which the hands stay as they are turned now, where the target is another one.
+
+    Where the target before is not known, there the hands are as in rest.
+    """
+    before, now = _noted_target(settings), (settings.target, settings.subtarget)
+    if not _follows(settings):
+        _forget_target(settings)
+    if not _follows(settings) or now[0] is None:
+        return
+    if before == now:
+        settings.offset_bone = now[1]
+        return
+    if before[0] is None:
+        note_offset(settings)
+        return
+    bpy.context.view_layer.update()
+    offset = _shown(*now).T @ _shown(*before) @ _rest(*before).T @ _sound(settings.hand_offset)
+    _store(settings, _rest(*now) @ offset)
+
+
+def note_target(settings: bpy.types.PropertyGroup) -> None:
+    """Store which target the offset is from, where an earlier version has not."""
+    if _follows(settings) and settings.offset_target is None and settings.target is not None:
+        settings.offset_target, settings.offset_bone = settings.target, settings.subtarget
+
+
+def _forget_target(settings: bpy.types.PropertyGroup) -> None:
+    """Forget which target the offset is from, which would keep that in the file."""
+    for name in ("offset_target", "offset_bone"):
+        settings.property_unset(name)
+
+
+def _follows(settings: bpy.types.PropertyGroup) -> bool:
+    return bool(settings.hand_rotation == FOLLOWING or settings.foot.is_added)
+
+
+def _noted_target(settings: bpy.types.PropertyGroup) -> tuple[bpy.types.Object | None, str]:
+    """Return the target that the offset is from, by the name that its bone has now."""
+    target, bone = settings.offset_target, settings.offset_bone
+    is_renamed = bone and rest_bone(target, bone) is None and target == settings.target
+    return target, settings.subtarget if is_renamed else bone
+
+
+def _store(settings: bpy.types.PropertyGroup, offset: Floats) -> None:
+    settings.hand_offset = offset.ravel().tolist()
+    settings.offset_target, settings.offset_bone = settings.target, settings.subtarget
+
+
+def _shown(target: bpy.types.Object, subtarget: str) -> Floats:
+    """Return the orientation (3, 3) in the world of an object or a bone as posed."""
+    posed = rest_bone(target, subtarget) is not None
+    matrix = target.matrix_world
+    return _orientation(matrix @ target.pose.bones[subtarget].matrix if posed else matrix)
+
+
+def _rest(target: bpy.types.Object, subtarget: str) -> Floats:
+    """Return the axes (3, 3) of a bone in rest; of an object none of its own."""
+    bone = rest_bone(target, subtarget)
+    return np.eye(3) if bone is None else rest_axes(bone)
 
 
 def note_turned_offset(settings: bpy.types.PropertyGroup, turned: Floats) -> None:
     """Store the offset by which the hands are turned by `turned` (3, 3), in pose space, from rest now."""
-    target, bone = settings.target, rest_bone(settings.target, settings.subtarget)
-    if target is None:
-        return
-    shown = target.matrix_world
-    if bone is not None:
-        shown = shown @ target.pose.bones[settings.subtarget].matrix
-    offset = _orientation(shown).T @ _orientation(settings.id_data.matrix_world) @ turned
-    settings.hand_offset = (offset if bone is None else rest_axes(bone) @ offset).ravel().tolist()
+    now = settings.target, settings.subtarget
+    if now[0] is not None:
+        offset = _shown(*now).T @ _orientation(settings.id_data.matrix_world) @ turned
+        _store(settings, _rest(*now) @ offset)
 
 
 def _offset(settings: bpy.types.PropertyGroup) -> Floats:
     """Return the stored offset (3, 3); for a target bone without its rest orientation."""
-    noted = _sound(settings.hand_offset)
-    bone = rest_bone(settings.target, settings.subtarget)
-    return noted if bone is None else rest_axes(bone).T @ noted
+    offset: Floats = _rest(settings.target, settings.subtarget).T @ _sound(settings.hand_offset)
+    return offset
 
 
 def _sound(stored: Sequence[float]) -> Floats:

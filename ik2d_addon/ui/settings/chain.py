@@ -14,7 +14,7 @@ from bpy.props import (
 from bpy.types import PropertyGroup
 
 from ...live.registry import RIGS, distance_of, is_on_target, key_of, status_of
-from ...rig.chain.hands import note_offset
+from ...rig.chain.hands import move_offset
 from ...rig.chain.renames import free_name, remember
 from .found_plane import keep_found_plane
 from .joint import ANIMATED, GROWING, HIDDEN, NOTE, SETTING, STORED, IK2D_PG_joint, IK2D_PG_place
@@ -62,13 +62,13 @@ def _is_of_library(chain) -> bool:
 
 
 def _target_changed(chain, _context):
-    """Store the target's bone, to find it again when it is renamed, and its rotation."""
+    """Store the target's bone, to find it again when it is renamed, and keep the hands as they are."""
     RIGS.mark_edited(chain)
     chain.property_unset("subtarget_place")
     chain.owns_target = False
     if chain.subtarget and chain.target is not None and chain.target.type == 'ARMATURE':
         remember(chain.subtarget_place, chain.target.data, chain.subtarget)
-    note_offset(chain)
+    move_offset(chain)
 
 
 class IK2D_PG_chain(PlaneSettings, HandSettings, ChainNotes, PropertyGroup):

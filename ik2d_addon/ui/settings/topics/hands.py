@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The stored settings of what hangs on the end of a chain."""
 
-from bpy.props import EnumProperty, FloatVectorProperty, StringProperty
+import bpy
+from bpy.props import EnumProperty, FloatVectorProperty, PointerProperty, StringProperty
 
 from ....live.registry import RIGS
 from ....rig.chain.hands import note_offset, posed_hands, put_hands_back
@@ -56,6 +57,10 @@ class HandSettings:
         precision=6,
         **SETTING,
     )
+    offset_target: PointerProperty(
+        description="Target that Hand Offset is from", type=bpy.types.Object, **NOTE
+    )
+    offset_bone: StringProperty(description="Bone of that target", **NOTE)
     hand_turn: FloatVectorProperty(
         name="Hand Turn",
         description="How far the foot or hand was turned from its rest pose when Keep in World was chosen",
