@@ -24,6 +24,7 @@ SETTINGS = (
     ".features.plant.settings",
     ".features.adopt.settings",
     ".features.ccd_steps.settings",
+    ".features.two_targets.settings",
 )
 _MODULES = (
     ".ui.languages",
@@ -39,6 +40,7 @@ _MODULES = (
     ".features.plant.operators",
     ".features.foot.operators",
     ".features.keying.operators",
+    ".features.two_targets.operators",
     ".features.baking.missed_frames",
     ".features.baking.before",
     ".features.doctor.operators",

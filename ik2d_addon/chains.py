@@ -18,6 +18,8 @@ from .features.pole.pole import add_pole, fit_pole_angle
 from .features.posed.plane import Hold, hold_pose
 from .features.setup.copying import mirror_chain
 from .features.setup.operators import remove_chain
+from .features.two_targets.second import add_second_target, remove_second_target
+from .features.two_targets.switch import switch_parent
 from .ui.settings.chain_list import add_chain, flip
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "add_chain",
     "add_foot",
     "add_pole",
+    "add_second_target",
     "adopt",
     "clear_snaps",
     "find_contacts",
@@ -38,8 +41,10 @@ __all__ = [
     "remove_chain",
     "remove_foot",
     "remove_native",
+    "remove_second_target",
     "show_before",
     "snap_fk",
+    "switch_parent",
     "target_to_tip",
     "unplant_feet",
 ]

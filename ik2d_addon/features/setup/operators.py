@@ -12,7 +12,15 @@ from ...rig.chain.chain import problem_of
 from ...rig.chain.native_state import acts, is_flipped
 from ...rig.chain.post import POST, turned_bones_of
 from ...rig.chain.renames import bones_of
-from ...ui.context import active_armature, active_chain, named_chain, shown_chain, why_no_chain, why_not_edit
+from ...ui.context import (
+    active_armature,
+    active_chain,
+    named_chain,
+    select_with_posed,
+    shown_chain,
+    why_no_chain,
+    why_not_edit,
+)
 from ...ui.operator import ChainOperator, chain_name, tick
 from ...ui.parts import entry
 from ...ui.preferences import is_live_at_once
@@ -36,6 +44,7 @@ from ..posed.live import live_on_pose
 from ..posed.plane import hold_pose
 from ..posed.targets import remove_target
 from ..post.proposal import keep_post
+from ..two_targets.second import remove_blends
 from .flips import key_flip
 from .limits import take_limits
 from .selection import choose_target, chosen_bones, plan_in_words, target_candidates, why_not_add
@@ -46,9 +55,9 @@ def remove_chain(armature: Object, chain: PropertyGroup | None = None) -> str:
     """Remove a chain, without one the active one, and return its name; a neighbour becomes active.
 
     Keys and drivers of its settings go too, and a native chain's drivers; IK constraints that the chain was
-    adopted from act again. Keys of other chains follow them; raises IK2DError where some could not. A target
-    that was made with the chain goes if nothing else uses it. If nothing has moved the limb since the chain
-    was added, it is posed as it was then.
+    adopted from act again. Keys of other chains follow them; raises IK2DError where some could not. A blend
+    of targets goes, and a target that was made with the chain if nothing else uses it. If nothing has moved
+    the limb since the chain was added, it is posed as it was then.
     """
     settings, chain = armature.ik2d, chain or active_chain(armature)
     if chain is None:
@@ -59,6 +68,7 @@ def remove_chain(armature: Object, chain: PropertyGroup | None = None) -> str:
     if is_adopted(settings.chains[index]):
         give_back(settings.chains[index], for_good=True)
     chain = settings.chains[index]
+    remove_blends(chain)
     before, target = read_before(chain), chain.target if chain.owns_target else None
     bones = turned_bones_of(chain)
     name = drop_chain(armature, index)
@@ -162,17 +172,10 @@ class IK2D_OT_chain_add(ChainOperator, Operator):
 
     @staticmethod
     def _new_target(context: Context, armature: Object, chain: PropertyGroup, place: Vector) -> Object:
-        """Add a target and select it, ready to be moved and alone but for posed armatures.
-
-        The armature stays active.
-        """
+        """Add a target at a place and select it."""
         target = add_target(armature, chain.tip, bone_count=chain.bone_count)
         target.location = place
-        if target.visible_get():
-            for ob in context.selected_objects:
-                if ob.mode != 'POSE':
-                    ob.select_set(False)
-            target.select_set(True)
+        select_with_posed(context, target)
         return target
 
 

@@ -26,6 +26,7 @@ from ..plant.operators import draw_plant
 from ..pole.pole import draw_pole
 from ..post.settings import draw_post
 from ..tip_angle.settings import draw_tip_angle
+from ..two_targets.operators import draw_targets
 from .adding import draw_add, offers_another
 from .chain_presets import IK2D_PT_presets
 from .selection import why_not_add
@@ -121,6 +122,7 @@ class IK2D_PT_chain(ChainSidebar, Panel):
             field(column, context, chain, "subtarget", search_in=chain.target.data, **bones)
         elif chain.subtarget:  # left from an earlier target, for the user to clear
             field(column, context, chain, "subtarget", icon='BONE_DATA')
+        draw_targets(column, context, chain)
         draw_setting(column, context, chain, "influence")
         column.separator()
         field(column, context, chain, "plane")
