@@ -65,7 +65,7 @@ def solve(
                 for rig, samples in zip(ready, sampling.chains, strict=True)
             ]
             turned = [
-                _posed_chain(scene, chain, samples.with_settings(influence=1.0) if fully else samples)
+                posed_chain(scene, chain, samples.with_settings(influence=1.0) if fully else samples, [now])
                 for chain, samples in zip(found, sampling.chains, strict=True)
             ]
             new = with_posts(turned, posts)
@@ -90,16 +90,18 @@ def solve(
     )
 
 
-def _posed_chain(scene: bpy.types.Scene, chain: SolvedChain, samples: ChainSamples) -> KeyedChain:
-    """Return the keyed chain that poses a solved one: its rotations, slides, scales and hands."""
+def posed_chain(
+    scene: bpy.types.Scene, chain: SolvedChain, samples: ChainSamples, at: Sequence[float]
+) -> KeyedChain:
+    """Return the keyed chain that poses a solved one at its times: rotations, slides, scales and hands."""
     turned = bone_rotations(chain.rig, chain.turns, swings=chain.swings)
     rotations = [*turned, *slide_channels(chain.rig, chain.locations)]
     scales = (*scale_channels(chain.rig, chain.factors), *scales_back(chain.rig))
     hands = None
     if chain.rig.hands is not None:
-        times = np.array([scene.frame_float])
+        times = np.array(at, np.float64)
         turned_hands = hands_of(chain, samples, own_turns(scene, chain.rig, times.tolist()))
-        hands = KeyedHands(turned_hands.rotations, turned_hands, times, np.ones(1, bool))
+        hands = KeyedHands(turned_hands.rotations, turned_hands, times, np.ones(len(times), bool))
     return KeyedChain(chain, rotations, scales, hands, relative_turns(chain))
 
 

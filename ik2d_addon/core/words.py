@@ -18,6 +18,7 @@ NOUNS = {
     "contact": ("{number} contact", "{number} contacts"),
     "driver": ("{number} driver", "{number} drivers"),
     "faulty chain": ("{number} faulty chain", "{number} faulty chains"),
+    "FK control": ("{number} FK control", "{number} FK controls"),
     "frame": ("{number} frame", "{number} frames"),
     "IK constraint": ("{number} IK constraint", "{number} IK constraints"),
     "key": ("{number} key", "{number} keys"),

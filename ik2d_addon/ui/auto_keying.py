@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keys for what was moved by hand: in any case, or as Auto Keying's settings ask for them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,7 +80,19 @@ def key_now(scene: bpy.types.Scene, moved: Sequence[Moved]) -> int:
 
 def _refuse_unkeyable(moved: Sequence[Moved]) -> None:
     """Raise IK2DError for a property that cannot take keys now, or whose keys would not play."""
-    for owner in dict.fromkeys(change.owner for change in moved):
+    refuse_uneditable(dict.fromkeys(change.owner for change in moved))
+    check_values(
+        [
+            ValueKeys(change.owner, change.path, max(index, 0), (), np.empty(0), change.group)
+            for change in moved
+            for index in change.channels
+        ]
+    )
+
+
+def refuse_uneditable(owners: Iterable[bpy.types.Object]) -> None:
+    """Raise IK2DError for an object whose keys would be lost, or would not play."""
+    for owner in owners:
         action = played_action(owner)
         if not owner.is_editable:
             raise refusal(
@@ -93,13 +105,6 @@ def _refuse_unkeyable(moved: Sequence[Moved]) -> None:
                 action=action.name,
                 owner=owner.name,
             )
-    check_values(
-        [
-            ValueKeys(change.owner, change.path, max(index, 0), (), np.empty(0), change.group)
-            for change in moved
-            for index in change.channels
-        ]
-    )
 
 
 def _options(context: bpy.types.Context, chosen: bpy.types.KeyingSet | None) -> set[str]:

@@ -72,6 +72,12 @@ class ChainValue:
         else:
             setattr(self.holder, self.name, _SIDES[round(number)] if self.steps else number)
 
+    def values(self, scene: bpy.types.Scene, frames: Sequence[float]) -> Floats:
+        """Return its values (frames,) by its keys, else the current one."""
+        curve = curve_of(self.owner, self.path)
+        times = strip_times(self.owner, animation_times(scene, frames))
+        return np.array([curve.evaluate(time) if curve else self.number for time in times])
+
     def refuse_driver(self) -> None:
         """Raise IK2DError if it has a driver."""
         if driver_of(self.owner, self.path) is not None:
@@ -96,9 +102,7 @@ class ChainValue:
         None if it has these values already. on: keep the last value after the frames instead.
         """
         around = [frames[0] - 1, *frames, frames[-1] + 1]
-        curve = curve_of(self.owner, self.path)
-        times = strip_times(self.owner, animation_times(scene, around))
-        shown = np.array([curve.evaluate(time) if curve else self.number for time in times])
+        shown = self.values(scene, around)
         if (np.abs(shown[1:-1] - values) < _SAME).all():
             return None
         wanted = np.array([shown[0], *values, shown[-1]])

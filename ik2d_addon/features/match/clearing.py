@@ -2,16 +2,21 @@
 """Clear the keys of snaps and switches, and give back what they replaced."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import bpy
-from bpy.types import Object
+from bpy.types import Object, PropertyGroup
 
 from ...bake.keys.clearing import chains_to_clear, channels_of
+from ...core import IK2DError
 from ...core.words import listed, refusal
-from ...rig.animation.kept.giving_back import GivenBack, give_back, has_keys
+from ...rig.animation.bone_channels import ROTATIONS
+from ...rig.animation.kept.giving_back import GivenBack, Wanted, give_back, has_keys
 from ...rig.animation.kept.marks import SNAP
 from ...rig.animation.times import action_ends
+from ...rig.chain.chain import read_chain
 from ...rig.scene.live_pause import live_paused
+from .own_limbs import limb_of
 
 
 @live_paused()
@@ -30,7 +35,7 @@ def clear_snaps(
     chosen = chains_to_clear(armature, chains)
     total = GivenBack()
     for chain in chosen:
-        for owner, wanted in channels_of(chain).items():
+        for owner, wanted in _channels(chain).items():
             ends = action_ends(owner, bpy.context.scene, frame_start, frame_end)
             total.add(give_back(owner, wanted, (SNAP,), *ends))
     if not total.any:
@@ -47,5 +52,17 @@ def has_snaps(armature: Object) -> bool:
     return any(
         has_keys(owner, wanted, (SNAP,))
         for chain in armature.ik2d.chains
-        for owner, wanted in channels_of(chain).items()
+        for owner, wanted in _channels(chain).items()
     )
+
+
+def _channels(chain: PropertyGroup) -> dict[Object, Wanted]:
+    """Return the objects whose keys pose a chain, each with the channels; also the rig's own controls."""
+    armature, channels = chain.id_data, channels_of(chain)
+    with suppress(IK2DError):  # of a faulty chain
+        limb = limb_of(read_chain(armature, chain))
+        posed = map(armature.pose.bones.get, limb.controls if limb is not None else ())
+        paths = {bone.path_from_id(name) for bone in posed for name in ("location", "scale", *ROTATIONS)}
+        of_chain = channels[armature]
+        channels[armature] = lambda path, index: path in paths or of_chain(path, index)
+    return channels

@@ -9,16 +9,15 @@ import bpy
 import numpy as np
 
 from ...bake.lengths import Units
-from ...bake.now import poses_around, solve, solve_samples
+from ...bake.now import solve
 from ...bake.pipeline import key_as_by_hand
 from ...bake.reporting.report import BakeReport
 from ...bake.request import frame_range, read_rigs, scene_of
-from ...bake.solving.frames import SolvedChain
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.words import noted, refusal, say
 from ...rig.animation import keys, versions
-from ...rig.animation.bone_channels import ROTATIONS, matrices
+from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.animation.kept.held import HeldCurve, held, hold
 from ...rig.animation.kept.marks import SNAP
 from ...rig.animation.remembered import put_back, remembered
@@ -26,27 +25,28 @@ from ...rig.animation.value_keys import ValueKeys, check_values, refuse_tweak_mo
 from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import copied_by, walk
 from ...rig.chain.native_state import natives_muted
-from ...rig.pose.bone_matrices import first_rotations
 from ...rig.pose.hand_rotations import own_turns
 from ...rig.pose.target_plane import facing_target
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.samples import ChainSamples
-from ...ui.auto_keying import Moved
+from ...ui.auto_keying import Moved, refuse_uneditable
 from .animated_settings import ChainValue, influence_keys, set_number, setting_keys, wanted_values
 from .hands import (
     HandMatch,
     as_set,
     changing,
     fk_keys,
-    hand_errors,
     later_keys,
     matched_hands,
     own_keys,
     rotation_channels,
     set_hands,
 )
-from .poles import as_target, own_rotations, pole_locations, stays
-from .report import ChainMatch, MatchReport
+from .own_fk import key_controls
+from .own_ik import LimbMatcher, fk_poses
+from .own_limbs import limb_of
+from .poles import as_target, nearest_sides, pole_locations, solved_at, stays
+from .report import MatchReport, match_of
 from .targets import (
     MatchView,
     current_pose,
@@ -56,11 +56,6 @@ from .targets import (
     locations_on_tips,
     on_frames,
 )
-
-# A chain changes its bend side only if the joints come nearer on the other side by so much, in radians.
-# With two bones only one side is right; with more, both may be off, and each change of sides is a jump.
-_NEARER, _MUCH_NEARER = 1e-4, np.radians(5.0)
-_SIDES = (1.0, -1.0)
 
 
 @live_paused()
@@ -75,6 +70,8 @@ def target_to_tip(
 ) -> MatchReport:
     """Move each chain's target to the tip's place in the FK pose, so that the chain solves to that pose.
 
+    Of a rig with FK controls of its own, which the limb's bones copy, that is the pose of these; the controls
+    that move target, pole, foot and hand in IK come there.
     With a frame it keys the target's location on every frame from the first to the last, both included,
     and the bend side if that changes; None takes the scene's. Without both it sets them for the current
     pose, without keys. Softness and Bend to Other Side go to 0. Feet, toes and hands that a chain turns come
@@ -85,13 +82,17 @@ def target_to_tip(
     """
     scene = scene_of(armature)
     frames = _frames(scene, frame_start, frame_end, switch)
-    rigs, left_out = read_rigs(armature, chains, frames or [scene.frame_float])
-    rounds = in_rounds(rigs)
+    every, left_out = read_rigs(armature, chains, frames or [scene.frame_float])
     if frames:
         for owner in dict.fromkeys(
-            (armature, *(ob for rig in rigs for ob, _ in walk(rig.followed, copied_by)))
+            (armature, *(ob for rig in every for ob, _ in walk(rig.followed, copied_by)))
         ):
             refuse_tweak_mode(owner)
+    limbs = [limb for limb in map(limb_of, every) if limb is not None]
+    if limbs:
+        refuse_uneditable([armature])
+    rigs = [rig for rig in every if rig.name not in {limb.rig.name for limb in limbs}]
+    rounds = in_rounds(rigs)
     view, now = _view(scene, rigs, frames), current_pose(scene)
     names = [rig.name for rig in rigs]
     by_chain: dict[str, tuple[RigChain, ChainSamples]] = {}
@@ -105,6 +106,10 @@ def target_to_tip(
             before.extend(held(scene, [change.channel for change in channels], frames))
             keyed.enter_context(values_keyed(scene, channels, purpose))
 
+        matcher = LimbMatcher(scene, frames, undo, key, switch=switch)
+        limbs_matched = [matcher.matched(pose) for pose in fk_poses(matcher.view, limbs)]
+        warnings += matcher.warnings
+        moved += matcher.moved
         for ready in rounds:
             with_hands = [rig for rig in ready if rig.hands is not None]
             sampled = view.sample(with_hands) if with_hands else []
@@ -126,7 +131,7 @@ def target_to_tip(
                     posed = replace(posed, hands=in_fk[rig.name].hands)
                 rig = facing_target(rig, posed)
                 by_chain[rig.name] = rig, posed
-                wanted = wanted_values(rig, _nearest_sides(scene, rig, posed, view.times))
+                wanted = wanted_values(rig, nearest_sides(scene, rig, posed, view.times))
                 if frames:
                     channels += location_keys(rig, frames, its)
                     channels += setting_keys(scene, frames, wanted, switch, undo)
@@ -140,7 +145,7 @@ def target_to_tip(
                 poled, posed = as_target(rig), by_chain[rig.name][1]
                 shown = posed.with_settings(softness=0.0, bend=np.sign(rig.settings.bend) or 1.0)
                 try:
-                    solved = _solved(scene, rig, shown, view.times)
+                    solved = solved_at(scene, rig, shown, view.times)
                     its = pole_locations(view, rig, posed, solved, rigs)
                 except IK2DError as error:
                     warnings.append(stays(rig, error))
@@ -156,11 +161,14 @@ def target_to_tip(
             warnings += later_keys(scene, rig, frames[-1]) if switch else []
         for curve in before:
             hold(curve, purpose)
-        seen = (view if frames else now).sample([by_chain[rig.name][0] for rig in rigs])
-        matched = [
-            _match(scene, *by_chain[rig.name], after, view.times, keyed=bool(frames), switch=switch)
+        seen = (view if frames else now).sample([by_chain[rig.name][0] for rig in rigs]) if rigs else []
+        by_bones = [
+            match_of(scene, *by_chain[rig.name], after, view.times, keyed=bool(frames), switch=switch)
             for rig, after in zip(rigs, seen, strict=True)
         ]
+        order = [rig.name for rig in every]
+        by_controls = [limb.match(matcher.view) for limb in limbs_matched]
+        matched = sorted([*by_controls, *by_bones], key=lambda match: order.index(match.name))
         undo.pop_all()
     units = Units.of(scene)
     return MatchReport(tuple(matched), tuple(moved), units, tuple(dict.fromkeys(warnings)))
@@ -176,6 +184,8 @@ def snap_fk(
 ) -> BakeReport:
     """Give the bones of each chain the solved pose as their own FK pose.
 
+    Of a rig with FK controls of its own, which the limb's bones copy, these controls get it instead, those of
+    foot and hand too; IK Blend stays, and the rig's own switch is left to you.
     With a frame it keys them on every frame from the first to the last, with keys that count as made by
     hand: the influence blends with them, and Clear Bake keeps them. Without both it poses them for the
     current frame, without keys. switch: key also the influence from 1 to 0 at the first frame, and the
@@ -185,6 +195,26 @@ def snap_fk(
     """
     scene = scene_of(armature)
     frames = _frames(scene, frame_start, frame_end, switch)
+    rigs, left_out = read_rigs(armature, chains, frames or [scene.frame_float])
+    limbs = [limb for limb in map(limb_of, rigs) if limb is not None]
+    if not limbs:
+        return _snap_bones(armature, chains, frames, switch=switch)
+    others = [rig.name for rig in rigs if rig.name not in {limb.rig.name for limb in limbs}]
+    with live_paused(), ExitStack() as keyed, ExitStack() as undo:
+        report = key_controls(scene, limbs, frames, keyed, undo, switch=switch)
+        report = replace(report, left_out=tuple(left_out))
+        if others:
+            report = report.with_others(_snap_bones(armature, others, frames, switch=switch))
+        undo.pop_all()
+    bpy.context.view_layer.update()
+    return report
+
+
+def _snap_bones(
+    armature: bpy.types.Object, chains: Sequence[str] | None, frames: Sequence[int], *, switch: bool
+) -> BakeReport:
+    """Give the chains' own bones the solved pose. frames: to key; none for the current pose without keys."""
+    scene = scene_of(armature)
     if not frames:
         return replace(solve(armature, chains, fully=True), verb=noted("Snapped"))
     if not switch:
@@ -255,92 +285,6 @@ def _mixed(report: BakeReport, armature: bpy.types.Object) -> Iterator[str]:
                 "Chain '{chain}': it has keys of a bake, which it would blend with; clear the bake",
                 chain=chain.name,
             )
-
-
-# --- Bend sides and errors ---------------------------------------------------
-
-
-def _solved(
-    scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples, times: Sequence[float]
-) -> SolvedChain:
-    """Return the chain solved as in a bake of these frames, at full influence."""
-    return solve_samples(scene, rig, samples, times, poses_around(scene, rig, times), fully=True)
-
-
-def _joint_errors(solved: SolvedChain, posed: ChainSamples) -> Floats:
-    """Return the angles (frames, n) between each bone's own rotation and the solved one, in radians."""
-    rig = solved.rig
-    errors = np.zeros_like(solved.turns)
-    for i in range(len(rig.bones)):
-        if rig.joints.fixed[i]:
-            continue
-        unled = own_rotations(rig, posed, i)
-        if i == 0 and solved.swings is not None:
-            turned = first_rotations(rig, solved.turns[:, 0], solved.swings)
-        else:
-            axes = np.tile(rig.joints.axes[i], (len(unled), 1))
-            turned = matrices('AXIS_ANGLE', np.column_stack((solved.turns[:, i], axes)))
-        half = np.linalg.norm(unled - turned, axis=(1, 2)) / np.sqrt(8.0)  # the sine of half the angle
-        errors[:, i] = 2.0 * np.arcsin(np.clip(half, 0.0, 1.0))
-    return errors
-
-
-def _nearest_sides(
-    scene: bpy.types.Scene, rig: RigChain, posed: ChainSamples, times: Sequence[float]
-) -> Floats:
-    """Return the bend sides (frames,), +1 or -1, whose solved joints are nearest to the posed ones.
-
-    A chain with a pole keeps its side: the pole goes to where the joints are.
-    """
-    if rig.pole is not None:
-        return np.full(len(times), np.sign(rig.settings.bend) or 1.0)
-    errors = {}
-    for side in _SIDES:
-        samples = posed.with_settings(softness=0.0, bend=side)
-        errors[side] = _joint_errors(_solved(scene, rig, samples, times), posed).max(axis=1)
-    nearer = _NEARER if len(rig.bones) == 2 else _MUCH_NEARER
-    better = errors[-1.0] - errors[1.0]  # over 0 where the positive side is nearer
-    clear = np.abs(better) > nearer
-    if not clear.any():
-        return np.full(len(times), np.sign(rig.settings.bend) or 1.0)
-    last = np.maximum.accumulate(np.where(clear, np.arange(len(times)), np.argmax(clear)))
-    sides: Floats = np.sign(better[last])
-    return sides
-
-
-def _match(
-    scene: bpy.types.Scene,
-    rig: RigChain,
-    posed: ChainSamples,
-    after: ChainSamples,
-    times: Sequence[float],
-    keyed: bool,
-    switch: bool,
-) -> ChainMatch:
-    """Return the errors of the chain, solved with its new target and settings, against the FK pose."""
-    if not keyed:
-        bend = ChainValue.of(rig, "bend")
-        after = after.with_settings(0.0, 1.0 if bend.number == bend.sides(np.ones(1))[0] else -1.0)
-    solved = _solved(scene, facing_target(rig, after), after, times)
-    bones = rig.hands.bones if rig.hands is not None else ()
-    off = np.zeros((len(times), len(bones)))
-    if bones:
-        off = hand_errors(scene, solved, after, posed, times)
-        off[: int(switch)] = 0.0  # on the frame before a switch they have their own rotations
-    name = f"{rig.target.name}/{rig.subtarget}" if rig.subtarget else rig.target.name
-    drift = np.linalg.norm(after.targets - posed.tips, axis=1)
-    return ChainMatch(
-        rig.name,
-        name,
-        np.array(times, np.float64),
-        solved.miss.distance + drift,
-        _joint_errors(solved, posed),
-        rig.bones,
-        solved.reach,
-        off,
-        bones,
-        rig.warnings,
-    )
 
 
 def _set(rig: RigChain, locations: Floats, wanted: dict[ChainValue, Floats], undo: ExitStack) -> list[Moved]:

@@ -82,7 +82,7 @@ class IK2D_OT_target_to_tip(_Match, Operator):
     bl_label = "Snap Target to Bones"
 
     switching = noted(
-        "Let the chain take over from the bones' own keys at this frame: key the target and IK Blend"
+        "Let the chain take over from FK at this frame: key target, pole and foot control, and IK Blend"
     )
 
     switch: tick(
@@ -101,13 +101,14 @@ class IK2D_OT_target_to_tip(_Match, Operator):
 
 
 class IK2D_OT_snap_fk(_Match, Operator):
-    """Key the chain's pose on the bones as their own keys, which Clear Bake keeps"""
+    """Key the chain's pose on the rig's FK controls, else on the bones as own keys, which Clear Bake keeps"""
 
     bl_idname = "ik2d.snap_fk"
     bl_label = "Key Bones (FK)"
 
     switching = noted(
-        "Let the bones' own keys take over from the chain at this frame: key the bones and IK Blend"
+        "Let FK take over from the chain at this frame: key the rig's own FK controls, or where it "
+        "has none the bones and IK Blend"
     )
 
     switch: tick(
@@ -125,8 +126,14 @@ class IK2D_OT_snap_fk(_Match, Operator):
 
 
 def _snapped(armature: Object, report: BakeReport) -> Iterator[Moved]:
-    """Yield the properties of the chains' bones that Key Bones (FK) has posed."""
-    for chain in report.chains:
+    """Yield the properties of controls, or the chains' bones, that Key Bones (FK) has posed."""
+    from .own_fk import FkReport
+
+    bare: BakeReport | None = report
+    if isinstance(report, FkReport):
+        yield from report.moved
+        bare = report.others
+    for chain in bare.chains if bare is not None else ():
         for bone in map(armature.pose.bones.get, chain.bones):
             name, locks = rotation_property(bone.rotation_mode), locked_channels(bone)
             indices = [index for index in range(len(getattr(bone, name))) if not locks[index]]

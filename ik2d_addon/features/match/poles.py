@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a pole has to be for a chain to solve to a pose: turned about the line from root to target."""
+"""The side to which a chain bends, and the place of its pole, with which it solves to a pose."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+import bpy
 import numpy as np
 
+from ...bake.now import poses_around, solve_samples
 from ...bake.solving.frames import SolvedChain
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.words import say
+from ...rig.animation.bone_channels import matrices
 from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import acting
 from ...rig.pose.bone_matrices import first_rotations
@@ -17,6 +20,11 @@ from ...rig.pose.swings import turned_poles
 from ...rig.pose.target_moves import why_fixed
 from ...rig.scene.samples import ChainSamples
 from .targets import MatchView, locations_on_tips
+
+# A chain changes its bend side only if the joints come nearer on the other side by so much, in radians.
+# With two bones only one side is right; with more, both may be off, and each change of sides is a jump.
+_NEARER, _MUCH_NEARER = 1e-4, np.radians(5.0)
+_SIDES = (1.0, -1.0)
 
 
 def as_target(rig: RigChain) -> RigChain:
@@ -39,10 +47,18 @@ def pole_locations(
     reason = why_fixed(*acting(rig.pole)[0], constrained=True)
     if reason or sharing:
         raise IK2DError(reason or say("chain '{sharing}' follows it too", sharing=sharing[0]))
-    now = first_rotations(rig, solved.turns[:, 0], solved.swings)
-    places = turned_poles(rig, posed, own_rotations(rig, posed, 0) @ now.swapaxes(1, 2))
-    (locations,), _ = locations_on_tips(view, [as_target(rig)], [places])
+    (locations,), _ = locations_on_tips(view, [as_target(rig)], [pole_places(rig, posed, solved)])
     return locations
+
+
+def pole_places(rig: RigChain, posed: ChainSamples, solved: SolvedChain) -> Floats:
+    """Return the places (frames, 3), in the world, of a pole that turn the first bone as it is posed.
+
+    It goes round the line from root to target. Arguments as above.
+    """
+    assert solved.swings is not None
+    now = first_rotations(rig, solved.turns[:, 0], solved.swings)
+    return turned_poles(rig, posed, own_rotations(rig, posed, 0) @ now.swapaxes(1, 2))
 
 
 def own_rotations(rig: RigChain, posed: ChainSamples, bone: int) -> Floats:
@@ -63,3 +79,54 @@ def stays(rig: RigChain, why: IK2DError) -> str:
         name=name,
         why=why,
     )
+
+
+# --- Bend sides --------------------------------------------------------------
+
+
+def solved_at(
+    scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples, times: Sequence[float]
+) -> SolvedChain:
+    """Return the chain solved as in a bake of these frames, at full influence."""
+    return solve_samples(scene, rig, samples, times, poses_around(scene, rig, times), fully=True)
+
+
+def joint_errors(solved: SolvedChain, posed: ChainSamples) -> Floats:
+    """Return the angles (frames, n) between each bone's own rotation and the solved one, in radians."""
+    rig = solved.rig
+    errors = np.zeros_like(solved.turns)
+    for i in range(len(rig.bones)):
+        if rig.joints.fixed[i]:
+            continue
+        unled = own_rotations(rig, posed, i)
+        if i == 0 and solved.swings is not None:
+            turned = first_rotations(rig, solved.turns[:, 0], solved.swings)
+        else:
+            axes = np.tile(rig.joints.axes[i], (len(unled), 1))
+            turned = matrices('AXIS_ANGLE', np.column_stack((solved.turns[:, i], axes)))
+        half = np.linalg.norm(unled - turned, axis=(1, 2)) / np.sqrt(8.0)  # the sine of half the angle
+        errors[:, i] = 2.0 * np.arcsin(np.clip(half, 0.0, 1.0))
+    return errors
+
+
+def nearest_sides(
+    scene: bpy.types.Scene, rig: RigChain, posed: ChainSamples, times: Sequence[float]
+) -> Floats:
+    """Return the bend sides (frames,), +1 or -1, whose solved joints are nearest to the posed ones.
+
+    A chain with a pole keeps its side: the pole goes to where the joints are.
+    """
+    if rig.pole is not None:
+        return np.full(len(times), np.sign(rig.settings.bend) or 1.0)
+    errors = {}
+    for side in _SIDES:
+        samples = posed.with_settings(softness=0.0, bend=side)
+        errors[side] = joint_errors(solved_at(scene, rig, samples, times), posed).max(axis=1)
+    nearer = _NEARER if len(rig.bones) == 2 else _MUCH_NEARER
+    better = errors[-1.0] - errors[1.0]  # over 0 where the positive side is nearer
+    clear = np.abs(better) > nearer
+    if not clear.any():
+        return np.full(len(times), np.sign(rig.settings.bend) or 1.0)
+    last = np.maximum.accumulate(np.where(clear, np.arange(len(times)), np.argmax(clear)))
+    sides: Floats = np.sign(better[last])
+    return sides

@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The result of Snap Target to Bones: how far each chain's solve is off its FK pose, in words."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import bpy
 import numpy as np
 
 from ...bake.lengths import Units, length_text
 from ...core.inputs import Floats
 from ...core.words import say
+from ...rig.chain.chain import RigChain
+from ...rig.pose.target_plane import facing_target
+from ...rig.scene.samples import ChainSamples
 from ...ui.auto_keying import Moved
+from .animated_settings import ChainValue
+from .hands import hand_errors
+from .poles import joint_errors, solved_at
 
 # Joints and tips within these match: radians, and a part of the reach.
 SAME_JOINTS, SAME_TIPS = np.radians(0.1), 1e-5
@@ -110,3 +118,38 @@ class MatchReport:
         if worst.joints_match:
             return say("joints within {turn}", turn=turn)
         return say("bone '{bone}' {turn} off (frame {frame:g})", bone=bone, turn=turn, frame=frame)
+
+
+def match_of(
+    scene: bpy.types.Scene,
+    rig: RigChain,
+    posed: ChainSamples,
+    after: ChainSamples,
+    times: Sequence[float],
+    keyed: bool,
+    switch: bool,
+) -> ChainMatch:
+    """Return the errors of the chain, solved with its new target and settings, against the FK pose."""
+    if not keyed:
+        bend = ChainValue.of(rig, "bend")
+        after = after.with_settings(0.0, 1.0 if bend.number == bend.sides(np.ones(1))[0] else -1.0)
+    solved = solved_at(scene, facing_target(rig, after), after, times)
+    bones = rig.hands.bones if rig.hands is not None else ()
+    off = np.zeros((len(times), len(bones)))
+    if bones:
+        off = hand_errors(scene, solved, after, posed, times)
+        off[: int(switch)] = 0.0  # on the frame before a switch they have their own rotations
+    name = f"{rig.target.name}/{rig.subtarget}" if rig.subtarget else rig.target.name
+    drift = np.linalg.norm(after.targets - posed.tips, axis=1)
+    return ChainMatch(
+        rig.name,
+        name,
+        np.array(times, np.float64),
+        solved.miss.distance + drift,
+        joint_errors(solved, posed),
+        rig.bones,
+        solved.reach,
+        off,
+        bones,
+        rig.warnings,
+    )

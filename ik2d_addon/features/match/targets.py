@@ -20,7 +20,7 @@ from ...rig.chain.dependencies import Movers, Node, acting, walk
 from ...rig.chain.order import rounds_of
 from ...rig.pose.measures import rest_reach
 from ...rig.pose.target_moves import acting_constraints, why_fixed
-from ...rig.scene.sampler import STEP, sample_now, sample_steps
+from ...rig.scene.sampler import STEP, sample_now, sample_steps, watch
 from ...rig.scene.samples import ChainSamples
 
 # A target is on a tip within ON_TIP of the reach, plus ROUNDING (32 bits) of the distance from the origin or
@@ -43,6 +43,9 @@ class MatchView:
     sample: Callable[[Sequence[RigChain]], list[ChainSamples]]
     # A context in which some channels have other values.
     shown: Callable[[Sequence[ValueKeys]], AbstractContextManager[None]]
+    # The pose matrices (frames, 4, 4) of bones of a chain's armature.
+    poses: Callable[[RigChain, Sequence[str]], dict[str, Floats]]
+    keyed: bool  # whether F-Curves give the values, rather than what is set now
 
     def moved(self, targets: Sequence[tuple[RigChain, Floats]]) -> AbstractContextManager[None]:
         """Return a context in which targets have other locations (frames, 3)."""
@@ -67,7 +70,12 @@ def current_pose(scene: bpy.types.Scene) -> MatchView:
             set_values(before)
             bpy.context.view_layer.update()
 
-    return MatchView(scene, [scene.frame_float], sample, shown)
+    def poses(rig: RigChain, names: Sequence[str]) -> dict[str, Floats]:
+        bpy.context.view_layer.update()
+        seen = rig.armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        return {name: np.array([seen[name].matrix], np.float64) for name in names}
+
+    return MatchView(scene, [scene.frame_float], sample, shown, poses, keyed=False)
 
 
 def on_frames(scene: bpy.types.Scene, times: Sequence[float]) -> MatchView:
@@ -79,7 +87,11 @@ def on_frames(scene: bpy.types.Scene, times: Sequence[float]) -> MatchView:
     def shown(channels: Sequence[ValueKeys]) -> AbstractContextManager[None]:
         return values_previewed(scene, channels)
 
-    return MatchView(scene, times, sample, shown)
+    def poses(rig: RigChain, names: Sequence[str]) -> dict[str, Floats]:
+        bare = replace(rig, bones=tuple(names), hands=None, foot=None, pole=None)
+        return watch(scene, [bare], [], times)[2]
+
+    return MatchView(scene, times, sample, shown, poses, keyed=True)
 
 
 def moved_node(rig: RigChain) -> Node:
