@@ -49,11 +49,12 @@ def clear_snaps(
 
 def has_snaps(armature: Object) -> bool:
     """Return whether any chain has keys of snaps or switches in the actions that play now."""
-    return any(
-        has_keys(owner, wanted, (SNAP,))
-        for chain in armature.ik2d.chains
-        for owner, wanted in _channels(chain).items()
-    )
+    chains = list(armature.ik2d.chains)
+    if any(has_keys(*each, (SNAP,)) for chain in chains for each in channels_of(chain).items()):
+        return True
+    if not has_keys(armature, lambda *_: True, (SNAP,)):  # to find controls takes a while
+        return False
+    return any(has_keys(armature, _channels(chain)[armature], (SNAP,)) for chain in chains)
 
 
 def _channels(chain: PropertyGroup) -> dict[Object, Wanted]:

@@ -44,7 +44,7 @@ from .hands import (
 )
 from .own_fk import key_controls
 from .own_ik import LimbMatcher, fk_poses
-from .own_limbs import limb_of
+from .own_limbs import OwnLimb, acting, limb_of
 from .poles import as_target, nearest_sides, pole_locations, solved_at, stays
 from .report import MatchReport, match_of
 from .targets import (
@@ -82,13 +82,12 @@ def target_to_tip(
     """
     scene = scene_of(armature)
     frames = _frames(scene, frame_start, frame_end, switch)
-    every, left_out = read_rigs(armature, chains, frames or [scene.frame_float])
+    every, left_out, limbs = _read(armature, chains, frames or [scene.frame_float])
     if frames:
         for owner in dict.fromkeys(
             (armature, *(ob for rig in every for ob, _ in walk(rig.followed, copied_by)))
         ):
             refuse_tweak_mode(owner)
-    limbs = [limb for limb in map(limb_of, every) if limb is not None]
     if limbs:
         refuse_uneditable([armature])
     rigs = [rig for rig in every if rig.name not in {limb.rig.name for limb in limbs}]
@@ -195,8 +194,7 @@ def snap_fk(
     """
     scene = scene_of(armature)
     frames = _frames(scene, frame_start, frame_end, switch)
-    rigs, left_out = read_rigs(armature, chains, frames or [scene.frame_float])
-    limbs = [limb for limb in map(limb_of, rigs) if limb is not None]
+    rigs, left_out, limbs = _read(armature, chains, frames or [scene.frame_float])
     if not limbs:
         return _snap_bones(armature, chains, frames, switch=switch)
     others = [rig.name for rig in rigs if rig.name not in {limb.rig.name for limb in limbs}]
@@ -242,6 +240,23 @@ def _snap_bones(
         hold(curve, SNAP)
     bpy.context.view_layer.update()
     return replace(report, rig_warnings=(*report.rig_warnings, *warnings, *_mixed(report, armature)))
+
+
+def _read(
+    armature: bpy.types.Object, chains: Sequence[str] | None, frames: Sequence[float]
+) -> tuple[list[RigChain], list[str], list[OwnLimb]]:
+    """Return the chains, why others were left out, and the limbs of those with FK controls of their own.
+
+    A limb's chain is read as its IK acts, whatever the rig's switch says.
+    """
+    rigs, left_out = read_rigs(armature, chains, frames)
+    limbs = {limb.rig.name: limb for limb in map(limb_of, rigs) if limb is not None}
+    if limbs:
+        with acting(list(limbs.values()), fk=False):
+            in_ik = {rig.name: rig for rig in read_rigs(armature, list(limbs), frames)[0]}
+        rigs = [in_ik.get(rig.name, rig) for rig in rigs]
+        limbs = {name: replace(limb, rig=in_ik.get(name, limb.rig)) for name, limb in limbs.items()}
+    return rigs, list(left_out), list(limbs.values())
 
 
 def _frames(scene: bpy.types.Scene, start: int | None, end: int | None, switch: bool) -> list[int]:

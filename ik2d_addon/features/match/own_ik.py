@@ -14,6 +14,7 @@ from ...core.words import say
 from ...rig.animation.value_keys import ValueKeys, acting_driver
 from ...rig.chain.chain import RigChain
 from ...rig.pose.target_plane import facing_target
+from ...rig.rest import rest_axes
 from ...rig.scene.samples import ChainSamples
 from ...ui.auto_keying import Moved
 from .animated_settings import ChainValue, influence_keys, set_number, setting_keys, wanted_values
@@ -90,13 +91,23 @@ def target_wishes(pose: FkPose, more: Floats | float = 0.0) -> list[Wish]:
         axes = straight(pose.poses[turned.bone])
         wishes.append(Wish(limb.target, turned.ik_source, axes, tips, placed=rig.subtarget))
     elif limb.target:
-        wishes.append(Wish(limb.target, rig.subtarget, None, tips))
+        wishes.append(Wish(limb.target, rig.subtarget, _led_axes(pose), tips))
     for part in limb.hands:
         if part.ik_control not in ("", limb.target):
             matrices = pose.poses[part.bone]
             places = matrices[:, :3, 3] if part.places and part.ik_control == part.ik_source else None
             wishes.append(Wish(part.ik_control, part.ik_source, straight(matrices), places))
     return wishes
+
+
+def _led_axes(pose: FkPose) -> Floats | None:
+    """Return a target's axes (frames, 3, 3) with which the chain itself turns its hand; None for none."""
+    hands, there = pose.limb.rig.hands, {part.bone for part in pose.limb.hands if not part.ik_source}
+    if hands is None or not hands.follow or hands.bones[0] not in there:
+        return None
+    rest = rest_axes(pose.limb.rig.armature.data.bones[hands.bones[0]])
+    axes: Floats = straight(pose.poses[hands.bones[0]]) @ rest.T @ hands.offset.T
+    return axes
 
 
 # --- Matching ----------------------------------------------------------------
@@ -125,7 +136,7 @@ class MatchedLimb:
             if wish.axes is not None
         ]
         bones = tuple(name for name, _ in turned)
-        hands = np.array([angles for _, angles in turned]).reshape(len(bones), -1).T
+        hands = np.array([np.zeros(len(view.times)), *(angles for _, angles in turned)])[1:].T
         limb = self.pose.limb
         target = f"{limb.rig.armature.name}/{limb.target}" if limb.target else match.target
         return replace(match, target=target, hands=hands, hand_bones=bones)

@@ -10,7 +10,7 @@ from rigs import every_bit_of_animation
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.chains import clear_snaps
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.match.match import target_to_tip
+from ik2d_addon.features.match.match import snap_fk, target_to_tip
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
 FRAMES, ROWS = (4, 9), slice(3, 9)
@@ -95,6 +95,30 @@ def test_an_object_as_target_and_pole_and_a_bone_for_the_foot():
     show(armature, names, 0.0)
     bake(armature, None, *FRAMES)
     turned, placed = off(before[ROWS], shown(armature, names["shown"])[ROWS])
+    assert turned < TURNED and placed < PLACED
+
+
+def test_a_foot_that_the_chain_turns_with_its_target_comes_along():
+    armature, chain = two_sets()
+    names = RIGS["two sets"][1]
+    foot = armature.pose.bones["foot"]
+    foot.constraints.remove(next(copy for copy in foot.constraints if copy.name.startswith("IK")))
+    chain.hand_rotation = 'TARGET'
+    key_fk(armature, names, seed=3)
+    show(armature, names, 1.0)
+    before = shown(armature, names["shown"])
+    report = target_to_tip(armature, None, *FRAMES)
+    assert report.matches, report.sentence()
+    show(armature, names, 0.0)
+    bake(armature, None, *FRAMES)
+    in_ik = shown(armature, names["shown"])
+    turned, placed = off(before[ROWS], in_ik[ROWS])
+    assert turned < TURNED and placed < PLACED
+    for frame in (1, LAST):
+        key_fk(armature, names, (frame,), seed=5)
+    assert snap_fk(armature, None, *FRAMES).all_reached
+    show(armature, names, 1.0)
+    turned, placed = off(in_ik[ROWS], shown(armature, names["shown"])[ROWS])
     assert turned < TURNED and placed < PLACED
 
 
