@@ -70,8 +70,6 @@ def target_to_tip(
 ) -> MatchReport:
     """Move each chain's target to the tip's place in the FK pose, so that the chain solves to that pose.
 
-    Of a rig with FK controls of its own, which the limb's bones copy, that is the pose of these; the controls
-    that move target, pole, foot and hand in IK come there.
     With a frame it keys the target's location on every frame from the first to the last, both included,
     and the bend side if that changes; None takes the scene's. Without both it sets them for the current
     pose, without keys. Softness and Bend to Other Side go to 0. Feet, toes and hands that a chain turns come
@@ -79,6 +77,9 @@ def target_to_tip(
     Blend from 0 to 1 at the first frame, and the target on the frame before; without frames at the current
     one. chains, frame_start, frame_end: as in `bake`. purpose: what the keys are for, as in
     rig/animation/kept/marks.py. Raises IK2DError, with nothing changed, if a target cannot be moved there.
+
+    Of a rig with FK controls of its own, which the limb's bones copy, that is the pose of these; the controls
+    that move target, pole, foot and hand in IK come there.
     """
     scene = scene_of(armature)
     frames = _frames(scene, frame_start, frame_end, switch)
@@ -183,14 +184,15 @@ def snap_fk(
 ) -> BakeReport:
     """Give the bones of each chain the solved pose as their own FK pose.
 
-    Of a rig with FK controls of its own, which the limb's bones copy, these controls get it instead, those of
-    foot and hand too; IK Blend stays, and the rig's own switch is left to you.
     With a frame it keys them on every frame from the first to the last, with keys that count as made by
     hand: the influence blends with them, and Clear Bake keeps them. Without both it poses them for the
     current frame, without keys. switch: key also the influence from 1 to 0 at the first frame, and the
     bones on the frame before, so that all frames up to there stay as they are; without frames at the current
     one. Targets do not move, and live chains stay live. chains, frame_start, frame_end and errors as in
     `bake`.
+
+    Of a rig with FK controls of its own, which the limb's bones copy, these controls get it instead, those of
+    foot and hand too; IK Blend stays, and the rig's own switch is left to you.
     """
     scene = scene_of(armature)
     frames = _frames(scene, frame_start, frame_end, switch)
