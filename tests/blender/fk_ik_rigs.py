@@ -38,10 +38,13 @@ def arp(copy: str = 'COPY_TRANSFORMS', mode: str = 'XYZ'):
     bones = _three_sets(names, roll=0.3)
     bones["thigh_fk"] = (HIP, KNEE, "c_thigh_fk", 0.3)  # mechanism that hangs on its control
     bones["c_leg_fk"] = (KNEE, ANKLE, "thigh_fk", -0.3)
+    bones["foot_fk"] = (ANKLE, TOE, "c_leg_fk", 0.1)  # mechanism that copies its control
     bones["heel_roll"] = (HEEL, (0, 0.1, 0.1), "c_foot_ik", 0.0)
     bones["foot_ik_target"] = (ANKLE, TOE, "heel_roll", 0.1)
     armature = add_armature(_parents_first(bones))
-    _switched(armature, names, ("thigh_fk", "c_leg_fk", "c_foot_fk"), copy)
+    _switched(armature, names, ("thigh_fk", "c_leg_fk", "foot_fk"), copy)
+    turned = armature.pose.bones["foot_fk"].constraints.new('COPY_ROTATION')
+    turned.target, turned.subtarget = armature, "c_foot_fk"
     return armature, _finished(armature, names, mode)
 
 
@@ -145,8 +148,11 @@ def key_ik(armature, names: dict, frames=(1, 5, 9, LAST), seed: int = 0) -> None
         control.keyframe_insert(rotation_property(control.rotation_mode), frame=frame)
 
 
-def key_fk(armature, names: dict, frames=range(1, LAST + 1), seed: int = 0) -> None:
-    """Key the FK controls on each frame: the knee as a hinge, hip and foot about all axes."""
+def key_fk(armature, names: dict, frames=range(1, LAST + 1), seed: int = 0, knee: float = 1.0) -> None:
+    """Key the FK controls on each frame: the knee as a hinge, hip and foot about all axes.
+
+    knee: times its bend; below 0 the other way.
+    """
     rng = np.random.default_rng(seed)
     ways = rng.uniform(-0.4, 0.4, (3, 3, 3))
     ways[1] = rng.uniform(0.3, 1.2, (3, 3))
@@ -156,7 +162,7 @@ def key_fk(armature, names: dict, frames=range(1, LAST + 1), seed: int = 0) -> N
             angles = [float(np.interp(frame, (1, LAST / 2, LAST), each)) for each in way]
             if name == names["fk"][1]:  # about the rest pose's hinge, whatever the roll
                 axis = armature.data.bones[name].matrix_local.to_3x3().transposed() @ _X
-                turn_about(bone, axis, angles[0])
+                turn_about(bone, axis, knee * angles[0])
             else:
                 turn(bone, angles)
             bone.keyframe_insert(rotation_property(bone.rotation_mode), frame=frame)

@@ -170,29 +170,33 @@ class LimbMatcher:
         with acting([limb], fk=False):
             posed = self._posed(pose)
             rig = facing_target(rig, posed)
-            wanted = wanted_values(rig, nearest_sides(self._scene, rig, posed, self.view.times))
-        self._set(rig, wanted)
+            sides = nearest_sides(self._scene, rig, posed, self.view.times, poled=True)
+        self._set(rig, wanted_values(rig, sides))
+        if not np.ptp(sides):  # else its keys say so
+            rig = rig.solved_by(softness=0.0, bend=float(sides[0]))
+        posed = posed.with_settings(softness=0.0, bend=sides)
         if rig.pole is not None:
             reached += self._with_pole(limb, rig, posed)
         else:
             self.warnings += without_pole(self._scene, rig, posed, self.view.times)
         if self._frames and limb.target and not pose.is_copied:
-            reached[0] = self._corrected(pose)
+            reached[0], off = self._corrected(pose, rig)
+            posed = changed(posed, tips=posed.tips + (posed.world[:, :3, :3] @ off[..., None])[..., 0])
         for each in reached:
             self.warnings += hindrances(limb, each, self.view.times)
         return MatchedLimb(pose, rig, posed, tuple(reached))
 
-    def _corrected(self, pose: FkPose) -> Reached:
-        """Move the target by what the limb's tip is off where its bones copy rotations alone."""
+    def _corrected(self, pose: FkPose, rig: RigChain) -> tuple[Reached, Floats]:
+        """Move the target by (frames, 3) that the limb's tip is off where its bones copy rotations alone."""
         limb = pose.limb
         with acting([limb], fk=False):
-            with solved_shown(self._scene, [limb.rig], self._rows):
+            with solved_shown(self._scene, [rig], self._rows):
                 last = limb.joints[-1].bone
                 poses = self.view.poses(limb.rig, [last])[last]
             off = pose.tips - pose.tail(poses)
             reached = reach(self.view, limb.rig, target_wishes(pose, off))
         self._move(reached.keys)
-        return reached
+        return reached, off
 
     def _posed(self, pose: FkPose) -> ChainSamples:
         (samples,) = self.view.sample([pose.limb.rig])
@@ -201,10 +205,9 @@ class LimbMatcher:
     def _with_pole(self, limb: OwnLimb, rig: RigChain, posed: ChainSamples) -> list[Reached]:
         """Move the pole so that the knee is where it is posed."""
         assert rig.pole is not None
-        shown = posed.with_settings(softness=0.0, bend=np.sign(rig.settings.bend) or 1.0)
         reached: list[Reached] = []
         with acting([limb], fk=False):
-            solved = solved_at(self._scene, rig, shown, self.view.times)
+            solved = solved_at(self._scene, rig, posed, self.view.times)
             places = pole_places(rig, posed, solved)
             if limb.pole:
                 homogeneous = np.concatenate((places, np.ones((len(places), 1))), axis=1)[..., None]
@@ -220,7 +223,7 @@ class LimbMatcher:
     def _move(self, keys: Sequence[ValueKeys]) -> None:
         """Key channels, or set them without keys."""
         if not self._frames:
-            self.moved += moved_by(keys, self._undo)
+            self.moved += [replace(moved, is_target=True) for moved in moved_by(keys, self._undo)]
             return
         self._key(switch_keys(self._scene, keys, self._frames[0]) if self._switch else keys)
         bpy.context.view_layer.update()
@@ -246,7 +249,7 @@ def without_pole(
     scene: bpy.types.Scene, rig: RigChain, posed: ChainSamples, times: Sequence[float]
 ) -> Iterator[str]:
     """Yield a sentence if a pole would have a chain solve to a pose that it does not without."""
-    errors = joint_errors(solved_at(scene, rig, posed.with_settings(softness=0.0), times), posed)
+    errors = joint_errors(solved_at(scene, rig, posed, times), posed)
     if errors[:, 0].max() > SAME_JOINTS:
         yield say(
             "Chain '{chain}' has no pole to turn '{bone}' about the line to its target, which FK has "

@@ -69,7 +69,8 @@ class OwnLimb:
 def limb_of(rig: RigChain) -> OwnLimb | None:
     """Return the limb of a chain whose rig has FK controls of its own for all its bones; None without."""
     armature = rig.armature
-    if rig.settings.native is not None or rig.foot is not None or not _any_copies(armature):
+    by_others = rig.settings.native is not None or rig.foot is not None or rig.post_above is not None
+    if by_others or not _any_copies(armature):
         return None
     found = _Finder(rig)
     joints = found.joints((), 0)
@@ -190,7 +191,7 @@ class _Finder:
 
     def _fk_control(self, source: str, taken: Collection[str]) -> str:
         """Return the control that turns an FK bone: the nearest with a shape, else that may turn."""
-        ways = list(self._upwards(source, {*self._above, *taken}))
+        ways = list(self._upwards(source, {*self._above, *taken}, copies_first=True))
         shaped = [name for name in ways if self._bones[name].custom_shape]
         return next(iter(shaped or ways), source)
 
@@ -211,18 +212,22 @@ class _Finder:
         shaped = [name for name in ways if self._bones[name].custom_shape]
         return shaped[-1] if shaped else next(iter(ways), source)
 
-    def _upwards(self, source: str, blocked: Collection[str]) -> Iterator[str]:
-        """Yield a bone and those above it that a person may turn, or that it copies."""
+    def _upwards(self, source: str, blocked: Collection[str], *, copies_first: bool = False) -> Iterator[str]:
+        """Yield a bone and those above it that a person may turn, or that it copies.
+
+        copies_first: whether what it copies turns it, rather than a part of it on top of what is above.
+        """
         seen: set[str] = set()
         name = source
         while name and name not in blocked and name not in seen:
             seen.add(name)
             bone = self._bones[name]
-            copies = _copies_of(self._armature, bone, TURNING)
+            copies = [copy.subtarget for copy in _copies_of(self._armature, bone, TURNING)]
             if not copies and not all(bone.lock_rotation):
                 yield name
-            parent = bone.parent.name if bone.parent else ""
-            name = copies[-1].subtarget if copies and parent in ("", *blocked) else parent
+            ways = [bone.parent.name if bone.parent else "", *copies[-1:]]
+            ways = [way for way in ways if way and way not in blocked]
+            name = next(iter(ways[::-1] if copies_first else ways), "")
 
     def _moves_others(self, control: str) -> bool:
         """Return whether a bone carries what the IK of another limb follows."""

@@ -110,18 +110,25 @@ def joint_errors(solved: SolvedChain, posed: ChainSamples) -> Floats:
 
 
 def nearest_sides(
-    scene: bpy.types.Scene, rig: RigChain, posed: ChainSamples, times: Sequence[float]
+    scene: bpy.types.Scene,
+    rig: RigChain,
+    posed: ChainSamples,
+    times: Sequence[float],
+    *,
+    poled: bool = False,
 ) -> Floats:
     """Return the bend sides (frames,), +1 or -1, whose solved joints are nearest to the posed ones.
 
-    A chain with a pole keeps its side: the pole goes to where the joints are.
+    A chain with a pole keeps its side: the pole goes to where the joints are. poled: it has the side of the
+    joints after the first, which the pole turns.
     """
-    if rig.pole is not None:
+    first = int(poled and rig.pole is not None)
+    if rig.pole is not None and not poled or len(rig.bones) == first:
         return np.full(len(times), np.sign(rig.settings.bend) or 1.0)
     errors = {}
     for side in _SIDES:
         samples = posed.with_settings(softness=0.0, bend=side)
-        errors[side] = joint_errors(solved_at(scene, rig, samples, times), posed).max(axis=1)
+        errors[side] = joint_errors(solved_at(scene, rig, samples, times), posed)[:, first:].max(axis=1)
     nearer = _NEARER if len(rig.bones) == 2 else _MUCH_NEARER
     better = errors[-1.0] - errors[1.0]  # over 0 where the positive side is nearer
     clear = np.abs(better) > nearer

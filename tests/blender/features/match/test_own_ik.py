@@ -17,7 +17,7 @@ FRAMES, ROWS = (4, 9), slice(3, 9)
 TURNED, PLACED = 1e-4, 1e-5 * REACH
 
 
-def leg_in_fk(kind="arp", copy='COPY_TRANSFORMS', mode='XYZ', seed=3):
+def leg_in_fk(kind="arp", copy='COPY_TRANSFORMS', mode='XYZ', seed=3, knee=1.0):
     """Add a leg that FK poses, with other IK keys of the person's."""
     make, names = RIGS[kind]
     armature, chain = make(copy, mode)
@@ -25,7 +25,7 @@ def leg_in_fk(kind="arp", copy='COPY_TRANSFORMS', mode='XYZ', seed=3):
         armature.pose.bones["heel_roll"].rotation_mode = 'XYZ'
         armature.pose.bones["heel_roll"].rotation_euler = (0.3, 0.1, 0.0)
     key_ik(armature, names)
-    key_fk(armature, names, seed=seed)
+    key_fk(armature, names, seed=seed, knee=knee)
     show(armature, names, 1.0)
     bpy.context.scene.frame_set(6)
     return armature, chain, names
@@ -46,9 +46,11 @@ def test_over_a_range_the_chain_solves_to_the_pose_of_fk_knee_and_foot_along(kin
     assert turned < TURNED and placed < PLACED
 
 
+@pytest.mark.parametrize("copy", ['COPY_TRANSFORMS', 'COPY_ROTATION'])
+@pytest.mark.parametrize("knee", [1.0, -1.0])
 @pytest.mark.parametrize("seed", range(4, 8))
-def test_whatever_the_pose(seed):
-    armature, _, names = leg_in_fk(seed=seed)
+def test_whatever_the_pose_and_to_either_side_of_the_knee(seed, knee, copy):
+    armature, _, names = leg_in_fk(copy=copy, seed=seed, knee=knee)
     before = shown(armature, names["shown"])
     assert target_to_tip(armature, None, *FRAMES).matches
     show(armature, names, 0.0)
