@@ -103,7 +103,9 @@ def target_to_tip(
 
         def key(channels: Sequence[ValueKeys]) -> None:
             warnings.extend(check_values(channels))
-            before.extend(held(scene, [change.channel for change in channels], frames))
+            known = {curve.place for curve in before}  # keyed once more
+            places = [change.channel for change in channels if change.channel not in known]
+            before.extend(held(scene, places, frames))
             keyed.enter_context(values_keyed(scene, channels, purpose))
 
         matcher = LimbMatcher(scene, frames, undo, key, switch=switch)
