@@ -17,6 +17,7 @@ from ...core.words import say
 from ...rig.animation.remembered import put_back, remembered
 from ...rig.animation.value_keys import acting_driver, curve_of, driver_of
 from ...rig.chain.chain import RigChain
+from ...rig.chain.dependencies import acts_now
 
 # Constraints by which bones copy others; the first two turn them.
 TURNING = ('COPY_TRANSFORMS', 'COPY_ROTATION')
@@ -74,7 +75,7 @@ def limb_of(rig: RigChain) -> OwnLimb | None:
         return None
     found = _Finder(rig)
     joints = found.joints((), 0)
-    if joints is None:
+    if joints is None or found.follow_ik(joints):
         return None
     return OwnLimb(rig, joints, tuple(found.hands(joints)), *found.ik_controls())
 
@@ -160,6 +161,12 @@ class _Finder:
         fk_control = self._fk_control(copy.subtarget, taken)
         places = copy.type == 'COPY_TRANSFORMS'
         return Part(name, copy.subtarget, fk_control, places, ik_source, control)
+
+    def follow_ik(self, joints: tuple[Part, ...]) -> bool:
+        """Return whether IK moves the bones that the joints copy: then the chain is on FK bones itself."""
+        sources = [self._bones[part.source] for part in joints]
+        below = [bone for bone in (*sources, *sources[-1].children) if bone.name not in self._rig.bones]
+        return any(each.type == 'IK' and acts_now(each) for bone in below for each in bone.constraints)
 
     def hands(self, joints: tuple[Part, ...]) -> Iterator[Part]:
         """Yield the parts below the joints whose FK bones hang on theirs."""
@@ -265,13 +272,10 @@ def acting(limbs: Sequence[OwnLimb], *, fk: bool) -> Iterator[None]:
         undo.callback(_evaluate, limbs)
         for limb in limbs:
             for part in limb.parts:
-                copies = {kind: limb.copies(part, kind) for kind in (True, False)}
-                for each in copies[not fk]:
-                    # What always acts, beneath the others, stays: these may copy a part of it alone.
-                    if fk or not copies[False] or is_switched(each):
-                        _set_influence(each, 0.0, undo)
-                for each in copies[fk]:
-                    _set_influence(each, 1.0, undo)
+                for kind in (True, False):
+                    # What always acts stays: beneath the others, or it copies a part of something alone.
+                    for each in filter(is_switched, limb.copies(part, kind)):
+                        _set_influence(each, float(kind == fk), undo)
         _evaluate(limbs)
         yield
 

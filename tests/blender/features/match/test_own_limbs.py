@@ -66,6 +66,24 @@ def test_muted_copies_are_no_fk_controls():
     assert limb(armature, chain) is None
 
 
+def test_a_chain_on_the_fk_bones_themselves_has_no_others():
+    armature, chain = mixamo()
+    names = RIGS["mixamo"][1]
+    ik = armature.pose.bones[names["ik"][1]].constraints.new('IK')
+    ik.target, ik.subtarget, ik.chain_count = armature, names["control"], 2
+    chain.pole, chain.plane, chain.tip = None, 'AUTO', names["fk"][1]
+    assert limb(armature, chain) is None
+
+
+@pytest.mark.parametrize("what", ['COPY_SCALE', 'COPY_ROTATION'])
+def test_a_copy_that_always_acts_is_left_to_act(what):
+    armature, chain = mixamo()
+    copy = armature.pose.bones["mixamorig:LeftLeg"].constraints.new(what)
+    copy.target, copy.subtarget, copy.influence = armature, "root", 0.3
+    with acting([limb(armature, chain)], fk=True):
+        assert copy.influence == pytest.approx(0.3)
+
+
 @pytest.mark.parametrize("fk", [True, False])
 @pytest.mark.parametrize("kind", RIGS)
 def test_either_kind_of_bones_acts_alone_for_a_while(kind, fk):
