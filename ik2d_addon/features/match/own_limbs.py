@@ -14,13 +14,17 @@ from dataclasses import dataclass
 import bpy
 
 from ...core.words import say
+from ...rig.animation.bone_channels import ROTATIONS, channel_values
 from ...rig.animation.remembered import put_back, remembered
 from ...rig.animation.value_keys import acting_driver, curve_of, driver_of
+from ...rig.animation.versions import existing_fcurves
 from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import acts_now
 
 # Constraints by which bones copy others; the first two turn them.
 TURNING = ('COPY_TRANSFORMS', 'COPY_ROTATION')
+# What poses a bone.
+_CHANNELS = ("location", "scale", *ROTATIONS)
 # The path of a custom property, of a bone or of the whole rig.
 _PROPERTY = re.compile(r'(?:bones\["(?P<bone>(?:[^"\\]|\\.)*)"\])?\["(?P<property>[^"]*)"\]$')
 COPIES = (*TURNING, 'COPY_LOCATION', 'COPY_SCALE')
@@ -268,16 +272,20 @@ def switches_of(limb: OwnLimb) -> Iterator[str]:
 @contextmanager
 def acting(limbs: Sequence[OwnLimb], *, fk: bool) -> Iterator[None]:
     """Have limbs follow their FK bones alone, or with fk=False their IK bones alone, for a while."""
+    armatures = list(dict.fromkeys(limb.rig.armature for limb in limbs))
     with ExitStack() as undo:
-        undo.callback(_evaluate, limbs)
-        for limb in limbs:
-            for part in limb.parts:
-                for kind in (True, False):
-                    # What always acts stays: beneath the others, or it copies a part of something alone.
-                    for each in filter(is_switched, limb.copies(part, kind)):
-                        _set_influence(each, float(kind == fk), undo)
-        _evaluate(limbs)
-        yield
+        with _pose_held(armatures):
+            for limb in limbs:
+                for part in limb.parts:
+                    for kind in (True, False):
+                        # What always acts stays: beneath the others, or it copies a part of something alone.
+                        for each in filter(is_switched, limb.copies(part, kind)):
+                            _set_influence(each, float(kind == fk), undo)
+        try:
+            yield
+        finally:
+            with _pose_held(armatures):
+                undo.close()
 
 
 def _set_influence(constraint: bpy.types.Constraint, value: float, undo: ExitStack) -> None:
@@ -291,7 +299,38 @@ def _set_influence(constraint: bpy.types.Constraint, value: float, undo: ExitSta
     constraint.influence = value
 
 
-def _evaluate(limbs: Sequence[OwnLimb]) -> None:
-    for armature in dict.fromkeys(limb.rig.armature for limb in limbs):
-        armature.update_tag(refresh={'OBJECT', 'DATA', 'TIME'})
+@contextmanager
+def _pose_held(armatures: Sequence[bpy.types.Object]) -> Iterator[None]:
+    """Evaluate armatures again after what is done inside, in the pose and with the properties that they have.
+
+    A curve or driver that is muted has all keys evaluated, which undoes what was moved and not keyed.
+    """
+    poses = [(ob, name, channel_values(ob.pose.bones, name)) for ob in armatures for name in _CHANNELS]
+    properties = [
+        (holder, key, holder[key])
+        for ob in armatures
+        for holder, key in _keyed_properties(ob)
+        if key in holder
+    ]
+    yield
+    for ob in armatures:
+        ob.update_tag(refresh={'OBJECT', 'DATA', 'TIME'})
     bpy.context.view_layer.update()
+    for ob, name, values in poses:
+        ob.pose.bones.foreach_set(name, values)
+    for holder, key, value in properties:
+        holder[key] = value
+    for ob in armatures:
+        ob.update_tag()
+    bpy.context.view_layer.update()
+
+
+def _keyed_properties(
+    armature: bpy.types.Object,
+) -> Iterator[tuple[bpy.types.Object | bpy.types.PoseBone, str]]:
+    """Yield the custom properties of an armature and its bones that have keys."""
+    for curve in existing_fcurves(armature):
+        named = _PROPERTY.search(curve.data_path)
+        bone = armature.pose.bones.get(named["bone"]) if named is not None and named["bone"] else None
+        if named is not None and (bone is not None or not named["bone"]):
+            yield bone or armature, named["property"]

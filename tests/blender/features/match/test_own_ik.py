@@ -4,7 +4,7 @@
 import bpy
 import numpy as np
 import pytest
-from fk_ik_rigs import LAST, REACH, RIGS, key_fk, key_ik, off, show, shown, two_sets
+from fk_ik_rigs import LAST, REACH, RIGS, key_fk, key_ik, off, show, shown, turn, two_sets
 from rigs import every_bit_of_animation
 
 from ik2d_addon.bake import bake, solve
@@ -128,11 +128,16 @@ def test_a_foot_that_the_chain_turns_with_its_target_comes_along():
     assert turned < TURNED and placed < PLACED
 
 
+@pytest.mark.parametrize("keyed", [True, False])
 @pytest.mark.parametrize("kind", RIGS)
-def test_without_frames_the_controls_are_moved_and_not_keyed(kind):
+def test_without_frames_the_controls_are_moved_and_not_keyed(kind, keyed):
     armature, _, names = leg_in_fk(kind)
-    armature.animation_data.action = None
+    if not keyed:
+        armature.animation_data.action = None
+    keys = every_bit_of_animation(armature)
     show(armature, names, 1.0)
+    hip = armature.pose.bones[names["fk"][0]]
+    turn(hip, (0.1, -0.2, 0.15))  # and not keyed
 
     def now():
         bpy.context.view_layer.update()
@@ -141,7 +146,7 @@ def test_without_frames_the_controls_are_moved_and_not_keyed(kind):
 
     before = now()
     report = target_to_tip(armature)
-    assert report.matches and report.moved and not existing_fcurves(armature)
+    assert report.matches and report.moved and every_bit_of_animation(armature) == keys
     show(armature, names, 0.0)
     solve(armature)
     turned, placed = off(before, now())
@@ -179,6 +184,20 @@ def test_by_the_operators_there_and_back():
     assert bpy.ops.ik2d.snap_fk(frame_start=4, frame_end=9) == {'FINISHED'}
     turned, placed = off(before[ROWS], shown(armature, names["shown"])[ROWS])
     assert turned < TURNED and placed < PLACED
+
+
+def test_auto_keying_keys_the_controls_also_their_first_keys():
+    armature, _, names = leg_in_fk()
+    pole = f'"{names["pole"]}"'
+    for curve in [curve for curve in existing_fcurves(armature) if pole in curve.data_path]:
+        existing_fcurves(armature).remove(curve)
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    assert bpy.ops.ik2d.target_to_tip() == {'FINISHED'}
+    for name in ("control", "pole"):
+        path = f'pose.bones["{names[name]}"].location'
+        curves = [curve for curve in existing_fcurves(armature) if curve.data_path == path]
+        assert len(curves) == 3
+        assert all(6.0 in [key.co[0] for key in curve.keyframe_points] for curve in curves)
 
 
 # --- What forbids it ---------------------------------------------------------
