@@ -121,6 +121,11 @@ class KeyedPost:
     rotation: BoneRotation
     full: BoneRotation  # without that: the chain is solved on it
 
+    @property
+    def is_blended(self) -> bool:
+        """Whether the influence has its part in what is keyed, so that the chain is not solved on that."""
+        return self.rotation is not self.full
+
 
 @dataclass(frozen=True, eq=False)
 class KeyedChain:

@@ -57,7 +57,7 @@ def with_posts(chains: Sequence[KeyedChain], posts: Sequence[KeyedPost]) -> list
     for chain in chains:
         post = known.get((chain.solved.rig.armature, chain.solved.rig.name))
         if post is not None:
-            samples = chain.samples if post.rotation is post.full else None
+            samples = None if post.is_blended else chain.samples
             chain = changed(chain, post=post, samples=samples)
         found.append(chain)
     return found

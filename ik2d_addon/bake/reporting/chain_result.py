@@ -103,7 +103,7 @@ class PostTurned:
     status: NDArray[np.int8]  # (frames,) of core.post: HELD, NEAREST or LIMITED
     near_axis: NDArray[np.bool_]  # (frames,) where its target is near its axis, so that it turns fast
     steps: Floats  # (frames,) radians from the frame before; the first is 0
-    alone: bool = False  # whether the chain is this bone, which can do nothing but turn about its axis
+    may_reach_over: bool = True  # whether it has another side to try: Reach Over is off, and it has one
 
     def cause(self, i: int) -> str:
         """Return why the plane missed its target on the i-th frame, in words; "" where the post held it."""
@@ -370,4 +370,6 @@ class ChainResult:
             stopped_words(self.joints.limited[i], self.joints.locked),
             self.circumstances.uneven,
         )
-        return cause or (MOVED_ELSE if self.played.keyed[i] else BETWEEN_KEYS)
+        if not self.played.keyed[i]:
+            return cause or BETWEEN_KEYS
+        return cause or (BLENDED if post is not None and blended else MOVED_ELSE)

@@ -24,7 +24,12 @@ def post_turned(keyed: KeyedChain, plan: KeyPlan) -> PostTurned | None:
     angles = post.angles[rows]
     steps = np.abs(np.diff(angles, prepend=angles[:1]))
     return PostTurned(
-        post.rotation.bone, angles, post.solved.status[rows], post.solved.near_axis[rows], steps
+        post.rotation.bone,
+        angles,
+        post.solved.status[rows],
+        post.solved.near_axis[rows],
+        steps,
+        may_reach_over=not _reaches_over(keyed),
     )
 
 
@@ -36,8 +41,14 @@ def _own_post(keyed: KeyedChain, plan: KeyPlan) -> PostTurned | None:
         return None
     angles, solved = post_turns(rig, chain.swings)[plan.rows], turns.post.at(plan.rows)
     steps = np.abs(np.diff(angles, prepend=angles[:1]))
-    alone = rig.swing.turns_alone
-    return PostTurned(rig.bones[0], angles, solved.status, solved.near_axis, steps, alone)
+    may_reach_over = not rig.swing.turns_alone and not _reaches_over(keyed)
+    return PostTurned(rig.bones[0], angles, solved.status, solved.near_axis, steps, may_reach_over)
+
+
+def _reaches_over(keyed: KeyedChain) -> bool:
+    """Return whether Reach Over is on for a chain's post."""
+    post = keyed.solved.rig.post
+    return post is not None and post.rule.reaches_over
 
 
 def post_notes(
@@ -46,7 +57,7 @@ def post_notes(
     """Yield sentences on the post of a chain. fk: (frames,) where its IK Blend is 0."""
     if post is None:
         return
-    over = "" if post.alone else say(", or turn on Reach Over")
+    over = say(", or turn on Reach Over") if post.may_reach_over else ""
     for status, words in (
         (
             LIMITED,

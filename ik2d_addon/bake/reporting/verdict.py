@@ -15,7 +15,6 @@ from ..keys.keying import KeyedChain, KeyPlan
 from ..lengths import Units
 from ..playback import Played
 from ..solving.angles import nearest_turns
-from ..solving.frames import SolvedChain
 from .chain_report import ChainReport
 from .chain_result import Circumstances, HandErrors, JointsSolved, KeysPlayed, PlaneAngles, Standard
 from .post_notes import post_notes, post_turned
@@ -103,7 +102,7 @@ class _Verdict:
             keyed_times, keyed_frames = self._all_keyed
         played_back = np.full(len(plan.frames), np.nan)
         played_back[places.frames] = played.distance[places.on_frames]
-        excess = self._worst_excess(keyed.solved, played, keyed_times)
+        excess = self._worst_excess(keyed, played, keyed_times)
         certain = not rig.remarks.other_controls and excess[0] <= chain.tolerance
         foot, hands_off = rig.foot, self._hands_off(keyed, played)
         post = post_turned(keyed, plan)
@@ -211,16 +210,19 @@ class _Verdict:
         return angles
 
     def _worst_excess(
-        self, solved: SolvedChain, played: Played, keyed: NDArray[np.bool_]
+        self, chain: KeyedChain, played: Played, keyed: NDArray[np.bool_]
     ) -> tuple[float, float]:
         """Return the largest excess of a played-back miss over the promised one, in the world, and its time.
 
         keyed: a mask of the plan's times. In the plane and off it count separately, so that neither hides
         the other; but a plane that follows the target, or is sheared by an uneven scale, has no such parts
-        when it is played back.
+        when it is played back. Where the influence blends the post above a chain, nothing is promised: the
+        chain was solved on the whole turn.
         """
-        rows = self._places.rows
+        solved, rows = chain.solved, self._places.rows
         told = self._places.solved & keyed[rows]
+        if chain.post is not None and chain.post.is_blended:
+            told &= solved.influence[rows] == 1.0
         if not told.any():
             return 0.0, float(self.plan.times[0])
         if solved.swings is not None or solved.noticed.uneven_scale:

@@ -172,6 +172,18 @@ def test_influence_takes_the_post_the_shorter_way(seed):
     assert np.abs(np.angle(np.exp(1j * (part - 0.25 * near)))).max() < 1e-5
 
 
+def test_a_tip_that_influence_holds_back_is_not_told_as_moved_by_something_else():
+    armature, chain = robot_arm()
+    for frame, value in ((1, 1.0), (8, 1.0), (16, 0.5)):
+        chain.influence = value
+        chain.keyframe_insert("influence", frame=frame)
+    report = bake(armature, None, 1, 24)
+    (result,) = report.chains
+    assert result.missed.sum() == 16 and not result.missed[:8].any()
+    assert "16 of 24 frames held back by IK Blend, worst by" in result.sentence()
+    assert result.plays_back_worse_by < 1e-5 and not report.warnings
+
+
 def test_limits_stop_the_post_and_are_told():
     armature, chain = robot_arm()
     chain.use_post_limit, chain.post_limit_min, chain.post_limit_max = True, -1.0, 1.0
@@ -184,6 +196,7 @@ def test_limits_stop_the_post_and_are_told():
     again = bake(armature, None, 1, 24)
     errors = errors_on(range(1, 25), armature, chain)
     over = again.chains[0].post_angle < 0.0  # half round
+    assert not any("turn on Reach Over" in words for words in again.warnings)  # it is on
     assert over.sum() == 6 and errors[over].max() <= 5e-6 and np.abs(again.chains[0].post_angle).max() <= 1.0
     assert any("turns by" in words for words in again.warnings)
 

@@ -32,6 +32,8 @@ def test_limits_and_targets_near_the_axis_are_told_with_the_way_out():
     limited, near = post_notes("arm", turned(status=status), FRAMES, NO_FK)
     assert "'base' on 2 frames (the first is 11)" in limited and "Reach Over" in limited
     assert "on 1 frame (the first is 13)" in near and "outwards" in near
+    limited, _ = post_notes("arm", turned(status=status, may_reach_over=False), FRAMES, NO_FK)
+    assert limited.endswith("widen the limits")
 
 
 def test_fast_turns_are_told_and_whether_the_axis_is_near():
