@@ -12,6 +12,7 @@ from .reporting.chain_result import (
     JointsSolved,
     KeysPlayed,
     PlaneAngles,
+    PostTurned,
     Standard,
 )
 from .reporting.report import BakeReport
@@ -27,6 +28,7 @@ __all__ = [
     "JointsSolved",
     "KeysPlayed",
     "PlaneAngles",
+    "PostTurned",
     "Standard",
     "bake",
     "bake_steps",
