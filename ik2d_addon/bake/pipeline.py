@@ -195,8 +195,9 @@ def _bake_rigs(
     times, warnings = pace_of(scene) * plan.frame_array, {}
     for armature, chains in its_chains.items():
         warnings[armature] = key_faults.check_writable(armature, rotations[armature], times)
-        if options.single_axis:
-            warnings[armature] += [note for chain in chains for note in single_axis_notes(chain.solved.rig)]
+        for chain in chains if options.single_axis else ():
+            post = chain.post and chain.post.rotation
+            warnings[armature] += single_axis_notes(chain.solved.rig, post)
     together = len(asked) > 1 and options.verify != VERIFY_NOTHING
     quarters = all_quarters(scene, solved, plan) if together else ()  # before they see the keys of others
     undo.enter_context(slides_remembered(rigs))

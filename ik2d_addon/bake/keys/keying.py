@@ -153,7 +153,8 @@ class KeyedChain:
     @property
     def keys(self) -> int:
         """The number of keys on each of its channels."""
-        return max((len(channels.values) for channels in (*self.rotations, *self.scales)), default=0)
+        post = [self.post.rotation] if self.post is not None else ()
+        return max((len(channels.values) for channels in (*post, *self.rotations, *self.scales)), default=0)
 
 
 def plan_keys(

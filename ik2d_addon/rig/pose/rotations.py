@@ -81,8 +81,11 @@ def _single_channel(
     return BoneRotation(bone.name, "rotation_euler", values, mode, nearest)
 
 
-def single_axis_notes(rig: RigChain) -> Iterator[str]:
-    """Yield a sentence on rotation modes that Single Axis sets, and for each bone that it cannot key."""
+def single_axis_notes(rig: RigChain, post: BoneRotation | None = None) -> Iterator[str]:
+    """Yield a sentence on rotation modes that Single Axis sets, and for each bone that it cannot key.
+
+    post: the channels of a post above the chain.
+    """
     joints = zip(rig.pose_bones, rig.joints.axes, rig.joints.fixed, strict=True)
     turned = [(bone, axis) for bone, axis, fixed in joints if not fixed]
     if rig.swing is not None:
@@ -93,9 +96,12 @@ def single_axis_notes(rig: RigChain) -> Iterator[str]:
             bone=rig.bones[0],
         )
     slanted = [(bone, axis) for bone, axis in turned if own_axis(axis, CLOSE) is None]
-    changed = [bone for bone, axis in turned if own_axis(axis, CLOSE) is not None and not _is_euler(bone)]
+    changed = [post.bone] if post is not None and post.mode else []
+    for bone, axis in turned:
+        if own_axis(axis, CLOSE) is not None and not _is_euler(bone):
+            changed.append(bone.name)
     if changed:
-        names = ", ".join(f"'{bone.name}'" for bone in changed)
+        names = ", ".join(f"'{bone}'" for bone in changed)
         yield say(
             "Chain '{chain}': Single Axis set the rotation mode of {names} to {mode} Euler",
             chain=rig.name,

@@ -131,6 +131,12 @@ def test_reduced_keys_keep_the_bound(seed):
     of_post = f"{made.post.path_from_id()}.rotation"
     its = [curve for curve in existing_fcurves(made.armature) if curve.data_path.startswith(of_post)]
     assert its and max(len(curve.keyframe_points) for curve in its) < 16
+    curves = existing_fcurves(made.armature)
+    assert report.chains[0].keys == max(
+        len(curve.keyframe_points)
+        for curve in curves
+        if any(f'"{bone}"].rotation' in curve.data_path for bone in (made.post.name, *made.bones))
+    )
 
 
 def test_steps_and_target_keys_key_the_post_on_the_same_frames():
@@ -149,7 +155,8 @@ def test_steps_and_target_keys_key_the_post_on_the_same_frames():
 
 def test_single_axis_keys_one_angle_of_the_post():
     armature, chain = robot_arm()
-    bake(armature, None, 1, 24, options=BakeOptions(single_axis=True))
+    report = bake(armature, None, 1, 24, options=BakeOptions(single_axis=True))
+    assert any("mode of 'base', 'upper', 'lower'" in words for words in report.warnings)
     assert armature.pose.bones["base"].rotation_mode == 'XYZ'
     assert {c.array_index for c in existing_fcurves(armature) if "base" in c.data_path} == {1}
     assert errors_on(range(1, 25), armature, chain).max() <= 5e-6
