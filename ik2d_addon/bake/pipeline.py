@@ -196,7 +196,7 @@ def _bake_rigs(
     for armature, chains in its_chains.items():
         warnings[armature] = key_faults.check_writable(armature, rotations[armature], times)
         for chain in chains if options.single_axis else ():
-            post = chain.post and chain.post.rotation
+            post = None if chain.post is None else chain.post.rotation
             warnings[armature] += single_axis_notes(chain.solved.rig, post)
     together = len(asked) > 1 and options.verify != VERIFY_NOTHING
     quarters = all_quarters(scene, solved, plan) if together else ()  # before they see the keys of others

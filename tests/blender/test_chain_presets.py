@@ -49,6 +49,16 @@ def test_a_machine_on_a_post_keeps_the_bone_its_axis_and_its_limits(name, angle)
     assert (chain.use_post_limit, chain.post_limit_max, chain.post_side) == (True, 1.5, 'NEGATIVE')
 
 
+def test_a_machine_without_a_post_is_told_to_choose_one(capfd) -> None:
+    armature, chain = robot_arm()
+    bpy.context.view_layer.objects.active = armature
+    chain.plane, chain.post = 'AUTO', ""
+    (path,) = (path for path in SHIPPED if path.stem == "Slewing_Crane")
+    assert bpy.ops.ik2d.preset_apply(filepath=str(path)) == {'FINISHED'}
+    told = capfd.readouterr().out
+    assert "choose its Post" in told and "bake" not in told
+
+
 def test_a_preset_is_for_the_chain_that_is_shown_also_with_its_target_active() -> None:
     armature, _ = leg_with_target()
     other = armature.ik2d.chains.add()

@@ -212,7 +212,7 @@ def _read(
     if np.linalg.norm(np.delete(normal, axis)) < _ASIDE:
         raise refusal(
             "its plane is square to the {axis} axis of its post '{bone}', so no turn about that moves it; "
-            "choose another Post Axis",
+            "choose another Post Axis or another post",
             axis="XYZ"[axis],
             bone=bone.name,
         )
