@@ -38,6 +38,7 @@ FACES = {
             "JointsSolved",
             "KeysPlayed",
             "PlaneAngles",
+            "PostTurned",
             "Standard",
         ),
     },
