@@ -50,7 +50,8 @@ def chain_warnings(
         ending = advice if (chain.miss.off_plane <= FAR_OFF_PLANE * reach).all() else ""
         yield off_plane_words(rig.name, length_text(chain.noticed.joints_off_plane, units)) + ending
     worst = int(np.argmax(chain.miss.off_plane))
-    if chain.miss.off_plane[worst] > FAR_OFF_PLANE * reach and rig.post is None:
+    # A post brings the plane to the target, and its own notes say where it cannot.
+    if chain.miss.off_plane[worst] > FAR_OFF_PLANE * reach and (rig.post is None or rig.joints.askew):
         far = length_text(chain.miss.off_plane[worst], units)
         yield (
             say(
