@@ -13,7 +13,7 @@ from ...core.inputs import Floats, wrapped
 from ...core.post import PostAngles
 from ...core.solution import Steps, drained, mapped
 from ...rig.animation import keys
-from ...rig.animation.bone_channels import BoneRotation, rotation_property
+from ...rig.animation.bone_channels import BoneChannels, BoneRotation, rotation_property
 from ...rig.animation.times import animation_times
 from ...rig.chain.chain import RigChain
 from ...rig.pose.keyed_pose import neighbor_poses, pose_without_chain
@@ -21,12 +21,14 @@ from ...rig.pose.posts import (
     PostSpace,
     angles_in,
     chain_of_post,
+    is_tilted,
     post_channels,
     post_space,
     solved_post,
 )
 from ...rig.scene.sampler import Sampler, sample_now, sample_steps
 from ...rig.scene.samples import ChainSamples, solvable
+from .clearing import baked_keys
 from .cubics import hermite
 from .fewest import Rows, fewest, handles_of
 from .handles import THIRDS, shaped
@@ -42,12 +44,47 @@ _SMALL = 1e-4
 def on_posts(scene: bpy.types.Scene, plan: KeyPlan, posts: Sequence[KeyedPost]) -> Iterator[None]:
     """Show posts for a while as their chains are solved on them."""
     with ExitStack() as previews:
-        channels: dict[bpy.types.Object, list[BoneRotation]] = {}
-        for post in posts:
-            channels.setdefault(post.rig.armature, []).append(post.full)
-        for armature, its in channels.items():
-            previews.enter_context(keys.previewed(armature, animation_times(scene, plan.times), its))
+        _preview(scene, plan.times, [(post.rig.armature, post.full) for post in posts], previews)
         yield
+
+
+@contextmanager
+def _by_hand(scene: bpy.types.Scene, rigs: Sequence[RigChain], times: Floats) -> Iterator[None]:
+    """Show the posts of chains as keys made by hand turn them, else at rest: whatever turned them before.
+
+    Rounding of an earlier bake's turns would be keyed again, and a constraint may stop these. times: sorted.
+    """
+    shown = []
+    for rig in rigs:
+        alone = chain_of_post(rig)
+        (bone,) = alone.pose_bones
+        own, prop = pose_without_chain(scene, alone, times.tolist()), rotation_property(bone.rotation_mode)
+        assert rig.post is not None and own.channels is not None
+        channels, now = [rig.post.rule.axis], np.array(getattr(bone, prop))
+        if prop != "rotation_euler":
+            channels = [0, 1, 2, 3]
+            if is_tilted(rig, now[None]).any() and not is_tilted(rig, own.channels).any():
+                continue  # posed so, without keys
+        if baked_keys(rig.armature, alone.bones) or (own.channels[0, channels] != now[channels]).any():
+            keyed = BoneChannels(bone.name, prop, own.channels, channels=tuple(channels))
+            shown.append((rig.armature, keyed))
+    with ExitStack() as previews:
+        _preview(scene, times.tolist(), shown, previews)
+        yield
+
+
+def _preview(
+    scene: bpy.types.Scene,
+    times: Sequence[float],
+    rotations: Sequence[tuple[bpy.types.Object, BoneRotation]],
+    previews: ExitStack,
+) -> None:
+    """Key rotations of bones of armatures at some times, for as long as `previews` is open."""
+    channels: dict[bpy.types.Object, list[BoneRotation]] = {}
+    for armature, rotation in rotations:
+        channels.setdefault(armature, []).append(rotation)
+    for armature, its in channels.items():
+        previews.enter_context(keys.previewed(armature, animation_times(scene, times), its))
 
 
 def with_posts(chains: Sequence[KeyedChain], posts: Sequence[KeyedPost]) -> list[KeyedChain]:
@@ -109,10 +146,11 @@ def keyed_posts(
     thirds = np.empty(0)
     if plan.half_way:
         thirds = (frames[:-1, None] + np.diff(frames)[:, None] * THIRDS).ravel()
-    steps = sample_steps(sampler or scene, [*rigs, *alone], plan.times, thirds.tolist())
-    sampling = yield from mapped(steps, lambda done: min(done, len(frames)))
-    own = sampling.chains[len(rigs) :]
     times = np.concatenate((frames, thirds))
+    with _by_hand(scene, rigs, np.sort(times)):
+        steps = sample_steps(sampler or scene, [*rigs, *alone], plan.times, thirds.tolist())
+        sampling = yield from mapped(steps, lambda done: min(done, len(frames)))
+    own = sampling.chains[len(rigs) :]
     befores = neighbor_poses(scene, alone, plan.times[0], plan.times[-1])
     found = []
     for rig, samples, its, join in zip(rigs, sampling.chains, own, befores, strict=False):

@@ -3,6 +3,7 @@
 
 from .channels import about as about
 from .channels import angles_in as angles_in
+from .channels import is_tilted as is_tilted
 from .channels import post_channels as post_channels
 from .space import PostSpace as PostSpace
 from .space import all_controls as all_controls

@@ -2,12 +2,16 @@
 """The rotation channels of a post, for its angles."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....core.affine import norms, rotations_about
 from ....core.inputs import Floats
-from ...animation.bone_channels import BoneChannels, BoneRotation, rotation_property
+from ...animation.bone_channels import BoneChannels, BoneRotation, matrices, rotation_property
 from ...chain.chain import RigChain
 from ..rotations import SINGLE_AXIS_MODE
+
+# A rotation whose entries are nearer to none than this is none: rounding of 32 bits leaves as much.
+NO_ROTATION = 2e-6
 
 
 def post_channels(rig: RigChain, angles: Floats, swings: Floats, single_axis: bool = False) -> BoneRotation:
@@ -53,6 +57,15 @@ def angles_in(rig: RigChain, channels: Floats) -> Floats:
         whole: Floats = twist + np.sign(along) * rounds
         return whole
     return channels[:, axis].copy()
+
+
+def is_tilted(rig: RigChain, channels: Floats) -> NDArray[np.bool_]:
+    """Return a mask (m,) of rotation channels (m, c) by which more turns a post than about its axis."""
+    assert rig.post is not None
+    bone, axis = rig.armature.pose.bones[rig.post.bone], np.eye(3)[rig.post.rule.axis]
+    along = matrices(bone.rotation_mode, channels) @ axis
+    tilted: NDArray[np.bool_] = np.abs(along - axis).max(axis=1) > NO_ROTATION
+    return tilted
 
 
 def about(axis: int, angles: Floats) -> Floats:

@@ -27,10 +27,7 @@ from ...scene.bone_constraints import Held, OtherControl, other_controls, senten
 from ...scene.samples import ChainSamples
 from ..bone_matrices import rest_to_pose, transforms
 from ..kinematics import read_linkage
-from .channels import about
-
-# A rotation whose entries are nearer to none than this is none: rounding of 32 bits leaves as much.
-_NO_ROTATION = 2e-6
+from .channels import NO_ROTATION, about
 
 
 def chain_of_post(rig: RigChain) -> RigChain:
@@ -116,7 +113,7 @@ def post_space(
     angles = np.arctan2(inner[:, v, u] - inner[:, u, v], inner[:, u, u] + inner[:, v, v])
     if bone.rotation_mode in ('QUATERNION', 'AXIS_ANGLE'):
         after = rotations @ about(axis, -angles)
-        if np.abs(after - np.eye(3)).max(initial=0.0) <= _NO_ROTATION:
+        if np.abs(after - np.eye(3)).max(initial=0.0) <= NO_ROTATION:
             after = np.zeros_like(after) + np.eye(3)
     to_pose = rest_to_pose(alone, own) @ rest_matrix(bone.bone) @ transforms(after)
     return PostSpace(to_pose, angles, after)

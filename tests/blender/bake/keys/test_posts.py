@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mathutils import Quaternion
 from post_rigs import ARM_PATH, FRAMES, add_post_chain, robot_arm, turret
-from rigs import add_armature, add_target, errors_on, every_bit_of_animation
+from rigs import add_armature, add_target, animation_of, errors_on, every_bit_of_animation
 from swing_rigs import MODES
 
 from ik2d_addon.bake import BakeOptions, bake, clear
@@ -110,6 +110,47 @@ def test_clear_leaves_nothing(seed):
     bake(made.armature, None, 13, 24)
     clear(made.armature)
     assert every_bit_of_animation(made.armature) == before
+
+
+@pytest.mark.parametrize("seed", (0, 2, 4, 16))
+def test_a_second_bake_keys_the_same_bits_whatever_turned_the_post_before(seed):
+    made = turret(seed, np.radians(8))
+    made.add_chain()
+    bake(made.armature, None, 1, 24)
+    first = every_bit_of_animation(made.armature)
+    keyed = animation_of(made.armature)
+    bake(made.armature, None, 1, 24)
+    assert every_bit_of_animation(made.armature) == first
+    clear(made.armature)
+    made.turn_post(0.7)  # without keys
+    bake(made.armature, None, 1, 24)
+    assert animation_of(made.armature) == keyed
+
+
+def test_a_limit_rotation_on_the_post_spoils_no_second_bake():
+    armature, chain = robot_arm()
+    limit = armature.pose.bones["base"].constraints.new('LIMIT_ROTATION')
+    limit.owner_space, limit.use_limit_y, limit.min_y, limit.max_y = 'LOCAL', True, -0.9, 0.9
+    first, second = (bake(armature, None, 1, 24).chains[0] for _ in range(2))
+    assert 0 < first.missed.sum() < 24 and (second.missed == first.missed).all()
+    assert np.abs(second.post_angle - first.post_angle).max() == 0.0
+
+
+@pytest.mark.parametrize("mode", ("QUATERNION", "AXIS_ANGLE"))
+def test_a_tilt_without_keys_outlasts_a_second_bake(mode):
+    made = turret(16, np.radians(10), mode)
+    tilt = Quaternion((1.0, 0.2, 0.1, 0.15)).normalized()
+    if mode == 'QUATERNION':
+        made.post.rotation_quaternion = tilt
+    else:
+        axis, angle = tilt.to_axis_angle()
+        made.post.rotation_axis_angle = angle, *axis
+    made.add_chain()
+    poses = []
+    for _ in range(2):
+        bake(made.armature, None, 1, 24)
+        poses.append(made.matrices())
+    assert np.abs(poses[1] - poses[0]).max() <= 5e-5
 
 
 @pytest.mark.parametrize("seed", (0, 16))
