@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
+from mathutils import Euler, Matrix
 
 from ....core.affine import Frames, inverse, norms, turned
 from ....core.inputs import Floats
@@ -18,6 +19,7 @@ from ...animation import versions
 from ...animation.bone_channels import matrices
 from ...animation.fcurves import playing_curves
 from ...animation.times import animation_times, strip_times
+from ...animation.value_keys import driven_paths
 from ...chain.chain import RigChain
 from ...chain.checks.bones import rest_joints
 from ...chain.joints import Joints
@@ -106,8 +108,12 @@ def post_space(
     rotations = linear / np.where(sizes != 0.0, sizes, 1.0)[:, None, :]
     after = before = np.zeros((len(times), 3, 3)) + np.eye(3)
     if bone.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE'):
-        shown = np.array([bone.rotation_euler])
-        after, before = _others(bone, axis, shown if as_posed else _channels_at(scene, bone, axis, times))
+        values = np.array([bone.rotation_euler])
+        if not as_posed:
+            values = _channels_at(scene, bone, axis, times)
+            if _plays_more(bone):
+                values = _nearest_angles(bone.rotation_mode, rotations, values)
+        after, before = _others(bone, axis, values)
     inner = after.swapaxes(1, 2) @ rotations @ before.swapaxes(1, 2)
     u, v = (axis + 1) % 3, (axis + 2) % 3
     angles = np.arctan2(inner[:, v, u] - inner[:, u, v], inner[:, u, u] + inner[:, v, v])
@@ -155,6 +161,24 @@ def _others(bone: bpy.types.PoseBone, axis: int, values: Floats) -> tuple[Floats
         matrices(bone.rotation_mode, np.where(earlier, 0.0, values)),
         matrices(bone.rotation_mode, np.where(earlier, values, 0.0)),
     )
+
+
+def _plays_more(bone: bpy.types.PoseBone) -> bool:
+    """Return whether strips or drivers may turn a bone, on top of its F-Curves."""
+    animation = bone.id_data.animation_data
+    path = bone.path_from_id("rotation_euler")
+    return animation is not None and (
+        any(len(track.strips) for track in animation.nla_tracks) or path in driven_paths(bone.id_data)
+    )
+
+
+def _nearest_angles(mode: str, rotations: Floats, near: Floats) -> Floats:
+    """Return Euler angles (m, 3) of rotations (m, 3, 3): of the two ways, those nearest to `near` (m, 3)."""
+    found = [
+        Matrix(rotation).to_euler(mode, Euler(angles, mode))
+        for rotation, angles in zip(rotations.tolist(), near.tolist(), strict=True)
+    ]
+    return np.array(found, np.float64).reshape(-1, 3)
 
 
 def _channels_at(

@@ -136,6 +136,33 @@ def test_a_limit_rotation_on_the_post_spoils_no_second_bake():
     assert np.abs(second.post_angle - first.post_angle).max() == 0.0
 
 
+def keyed_in_a_strip(made, other: int) -> None:
+    for frame, angle in ((1, -0.2), (24, 0.2)):
+        made.post.rotation_euler[other] = angle
+        made.post.keyframe_insert("rotation_euler", index=other, frame=frame)
+    animation = made.armature.animation_data
+    action, slot = animation.action, getattr(animation, "action_slot", None)
+    animation.action = None
+    strip = animation.nla_tracks.new().strips.new("Tilt", 1, action)
+    if slot is not None:
+        strip.action_slot = slot
+
+
+def driven(made, other: int) -> None:
+    made.post.driver_add("rotation_euler", other).driver.expression = "0.2 * sin(frame / 8)"
+
+
+@pytest.mark.parametrize("animate", (keyed_in_a_strip, driven))
+@pytest.mark.parametrize("mode", ("XYZ", "YZX", "ZXY"))
+def test_other_channels_of_the_post_count_as_strips_and_drivers_turn_them(mode, animate):
+    made = turret(16, np.radians(8), mode)
+    made.post.rotation_euler = (0, 0, 0)
+    animate(made, (made.axis + 1) % 3)
+    made.add_chain()
+    bake(made.armature, None, 1, 24)
+    assert made.miss(*FRAMES) <= 2e-5
+
+
 @pytest.mark.parametrize("mode", ("QUATERNION", "AXIS_ANGLE"))
 def test_a_tilt_without_keys_outlasts_a_second_bake(mode):
     made = turret(16, np.radians(10), mode)
