@@ -82,6 +82,7 @@ class RigState:
         self.outcome: LiveOutcome | None = None
         self._changes_lengths = changes_lengths(rig)
         self._scaled = [False] * len(rig.bones) if rig.stretching is None else rig.stretching.scaled.tolist()
+        self._slid = {} if rig.slides is None else rig.slides.channels
         self.beside: list[BoneChannels] = []  # the channels next to the rotations
         # Where bones change their lengths: factors (1, n) of these, and locations (1, n, 3).
         self._factors: Floats | None = None
@@ -131,10 +132,12 @@ class RigState:
         for i, (bone, (location, scale, mode)) in enumerate(zip(frame.own, self._places, strict=True)):
             if bone.rotation_mode != mode:
                 return False
-            if self._changes_lengths and self.plain is None:  # the others are read on each frame
-                continue
+            if self._changes_lengths and self.plain is None and self._post is None:
+                continue  # the others are read on each frame
             if self._scaled[i]:  # by the chain itself
                 scale[ALONG] = bone.scale[ALONG]
+            for channel in self._slid.get(i, ()):
+                location[channel] = bone.location[channel]
             if bone.location != location or bone.scale != scale:
                 return False
         if self._turns_shortest and frame.influence != 1.0:

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Quaternion, Vector
 from post_rigs import FRAMES, Turret, add_post_chain, robot_arm, turret
-from rigs import add_armature, add_chain, add_target, errors_on, evaluated_place, evaluated_tip, set_slide
+from rigs import (
+    add_armature,
+    add_chain,
+    add_target,
+    disconnect,
+    errors_on,
+    evaluated_place,
+    evaluated_tip,
+    set_slide,
+)
 
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.live.chain import LiveChain
@@ -585,3 +594,18 @@ def test_a_writer_reads_the_turn_of_any_mode():
         values = writer.values(-2.0, tuple(getattr(made.post, writer.property)))
         setattr(made.post, writer.property, values)
         assert np.cos(writer.read(made.post) + 2.0) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_first_bone_with_a_keyed_location_is_followed_by_a_chain_with_slides():
+    made, chain = live_turret(2, rate=0.1, solver='CCD')
+    first = made.armature.pose.bones[made.bones[0]]
+    disconnect(made.armature)
+    for frame, place in ((1, (0.0, 0.0, 0.0)), (24, (0.1, -0.15, 0.1))):
+        first.location = place
+        first.keyframe_insert("location", frame=frame)
+    set_slide(chain, made.bones[0], 0.0, 0.4)
+    again = shown(made.armature, ("post", *made.bones))
+    assert all_is_well(chain)
+    assert made.miss(*map(float, FRAMES)) <= ON_TARGET
+    bake(made.armature, None, 1, 24)
+    assert np.abs(shown(made.armature, ("post", *made.bones)) - again)[:, 0].max() <= SAME
