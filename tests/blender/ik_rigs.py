@@ -297,3 +297,32 @@ def heading_along_y(ob: bpy.types.Object, bone: str, frame: int) -> float:
     shown = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
     matrix = shown.matrix_world @ shown.pose.bones[bone].matrix if bone else shown.matrix_world
     return float(np.arctan2(matrix.col[1][2], matrix.col[1][1]))
+
+
+def on_a_stuck_spine(fingers: int) -> bpy.types.Object:
+    """Return a straight spine whose IK is stuck, an arm that hangs on it, and fingers that hang on that.
+
+    The spine's target is on its line, nearer than its length: Blender's IK does not bend it.
+    """
+    bones = {f"spine.{i}": ((0, 0, 0.3 * i), (0, 0, 0.3 * i + 0.3), _spine(i - 1), 0.0) for i in range(3)}
+    bones |= {
+        "upper": ((0.1, 0, 0.9), (0.4, 0.05, 0.9), "spine.2", 0.0),
+        "fore": ((0.4, 0.05, 0.9), (0.7, 0, 0.9), "upper", 0.0),
+        "chest": ((0, 0, 0.75), (0, 0, 0.65), "", 0.0),
+        "hand": ((0.62, 0.02, 0.9), (0.72, 0.02, 0.9), "", 0.0),
+    }
+    for i in range(fingers):
+        y = 0.03 * i
+        bones[f"finger.{i}.0"] = ((0.7, y, 0.9), (0.75, y, 0.91), "fore", 0.0)
+        bones[f"finger.{i}.1"] = ((0.75, y, 0.91), (0.8, y, 0.9), f"finger.{i}.0", 0.0)
+        bones[f"end.{i}"] = ((0.7, y + 0.01, 0.84), (0.75, y + 0.01, 0.84), "", 0.0)
+    armature = add_armature(bones)
+    ends = {f"finger.{i}.1": f"end.{i}" for i in range(fingers)}
+    for bone, target in ({"spine.2": "chest", "fore": "hand"} | ends).items():
+        add_ik(armature, bone, armature, 3 if bone == "spine.2" else 2, subtarget=target)
+    bpy.context.scene.frame_set(1)
+    return armature
+
+
+def _spine(i: int) -> str:
+    return f"spine.{i}" if i >= 0 else ""

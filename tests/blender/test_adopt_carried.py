@@ -330,6 +330,6 @@ def test_the_dialog_tells_the_same_limits_as_lost():
     bpy.context.scene.frame_set(1)
     adoption = plan_adoption(armature, bpy.context.scene, None)
     found = differences(adoption, bpy.context.scene)
-    text = dialog_text(adoption, found, Units.of(bpy.context.scene), 0.1)
+    text = dialog_text(adoption, found, Units.of(bpy.context.scene))
     assert any("limits of 'clav'" in line and line.startswith("Not carried over") for line in text.lost)
     assert not any("limits of" in line for line in text.carried)

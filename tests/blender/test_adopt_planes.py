@@ -258,5 +258,5 @@ def test_one_bone_with_limits_gains():
     armature = eye_and_arm()
     torso = armature.pose.bones["torso"]
     torso.use_ik_limit_x, torso.ik_min_x, torso.ik_max_x = True, -0.5, 0.5
-    bpy.ops.ik2d.adopt(all=True)
+    bpy.ops.ik2d.adopt(all=True, limbs=[{"name": "torso", "take": True}, {"name": "b1", "take": True}])
     assert [chain.tip for chain in armature.ik2d.chains] == ["torso", "b1"]

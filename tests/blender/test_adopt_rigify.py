@@ -9,6 +9,7 @@ from rigs import evaluated_place, evaluated_tip
 from snapshots import differences
 from whole_rig import whole_rig
 
+from ik2d_addon.chains import adopt
 from ik2d_addon.features.adopt.limbs import limbs_meant, limbs_of
 from ik2d_addon.rig.animation.versions import select_bone
 
@@ -89,7 +90,7 @@ def test_one_leg_is_one_click_and_one_chain_and_comes_back(generated, name):
 @pytest.mark.parametrize("name", EACH)
 def test_baked_the_leg_is_on_its_target_and_the_skin_follows(generated, name):
     rig = opened(generated, name)
-    bpy.ops.ik2d.adopt(all=True)
+    adopt(rig)
     assert len(rig.ik2d.chains) == RIGS[name][1]
     bpy.ops.ik2d.bake()
     for frame in (1, 4, 5, LAST):

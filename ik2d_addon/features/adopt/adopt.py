@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
@@ -25,7 +25,7 @@ from ...ui.settings.chain_list import add_chain, drop_chain, refuse_drop
 from ...ui.settings.joint_list import sync_joints
 from ..native import remove_native
 from .animation import animation_of, copy_animation, key_steps, levels_of
-from .compare import Apart, compare_each, last_bones_turn, past_limits, posed_by
+from .compare import Apart, Past, compare_each, last_bones_turn, past_limits, posed_by, posed_each
 from .course import targets_of
 from .keep import give_back, keep_animation, keep_bones, take
 from .limbs import limbs_meant, limbs_of
@@ -66,6 +66,8 @@ class Adoption:
     takers: dict[int, str]  # by the plan's place: the existing chain that takes its constraints
     watched: Watched | None
     notes: tuple[str, ...]  # sentences about constraints that are left alone
+    # the pose by the new chains on the watched frames, by their names, where that is known
+    posed: dict[str, Watched | IK2DError] = field(default_factory=dict)
 
 
 def plan_adoption(
@@ -167,8 +169,7 @@ def carry_out(adoption: Adoption, scene: Scene) -> list[str]:
     made = [i for i in range(len(done)) if i not in adoption.takers]
     _fit_last_bones(adoption, made, done)
     _choose_solvers(adoption, made, done)
-    for i in made:
-        _tell(adoption, i, armature.ik2d.chains[done[i]])
+    _tell(adoption, made, done)
     if made:
         armature.ik2d.active_index = armature.ik2d.chains.find(done[made[0]])
     return done
@@ -269,7 +270,7 @@ def _choose_solvers(adoption: Adoption, numbers: Sequence[int], names: Sequence[
     for settings, _ in _WAYS:
         for name in plans:
             _solve_by(armature.ik2d.chains[name], settings)
-        for name, result in compare_each(armature, bones, few, None).items():
+        for name, result in compare_each(armature, bones, few).items():
             apart[name].append(result)
     for name, results in apart.items():
         parts = [each.part if isinstance(each, Apart) else np.inf for each in results]
@@ -289,20 +290,33 @@ def _choose_solvers(adoption: Adoption, numbers: Sequence[int], names: Sequence[
             )
 
 
-def _tell(adoption: Adoption, i: int, chain: PropertyGroup) -> None:
-    """Store on the chain of the i-th plan what it has taken over, and what not: limits by its pose."""
-    plan, seen, armature = adoption.plans[i], adoption.watched, adoption.armature
-    bones = plan.limb.bones
-    carried, lost = list[str](), list[str]()
+def _tell(adoption: Adoption, numbers: Sequence[int], names: Sequence[str]) -> None:
+    """Store on the chains what they have taken over, and what not: limits by the pose of all of them.
+
+    numbers, names: as in `_choose_solvers`.
+    """
+    seen, armature = adoption.watched, adoption.armature
+    plans = {names[i]: adoption.plans[i] for i in numbers}
+    past: dict[str, dict[str, Past]] = {}
     if seen is not None:
         with suppress(IK2DError):  # the comparison will say why
-            before = past_limits(armature, bones, seen)
-            after = posed_by(armature, {chain.name: bones}, seen, fully=True) if before else seen
-            carried, lost = limits_in_words(plan, chain, before, past_limits(armature, bones, after))
-    stiff, free = stiffness_in_words(plan, chain)
-    lost += free
-    lines = [*carried_over(plan, chain, [*carried, *stiff]), *filter(None, [chain.adopted.carried])]
-    chain.adopted.carried, chain.adopted.lost = "\n".join(lines), "\n".join([*plan.lost, *lost])
+            past = {name: past_limits(armature, plan.limb.bones, seen) for name, plan in plans.items()}
+    posed: dict[str, Watched | IK2DError] = {}
+    if seen is not None and any(past.values()):
+        bones = {name: plan.limb.bones for name, plan in plans.items()}
+        posed = posed_each(armature, bones, seen, fully=True)
+        if all(plan.acts_fully for plan in plans.values()):
+            adoption.posed.update(posed)
+    for name, plan in plans.items():
+        chain, after = armature.ik2d.chains[name], posed.get(name, seen)
+        carried, lost = list[str](), list[str]()
+        if name in past and isinstance(after, Watched):
+            after_past = past_limits(armature, plan.limb.bones, after) if past[name] else {}
+            carried, lost = limits_in_words(plan, chain, past[name], after_past)
+        stiff, free = stiffness_in_words(plan, chain)
+        lost += free
+        lines = [*carried_over(plan, chain, [*carried, *stiff]), *filter(None, [chain.adopted.carried])]
+        chain.adopted.carried, chain.adopted.lost = "\n".join(lines), "\n".join([*plan.lost, *lost])
 
 
 def _solve_by(chain: PropertyGroup, settings: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Compare the pose of chains with an earlier pose, frame by frame, without keys."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -44,37 +44,45 @@ class Past:
     frame: int
 
 
-def compare(
-    armature: bpy.types.Object,
-    chains: dict[str, Sequence[str]],
-    before: Watched,
-    progress: Callable[[float], None] | None = None,
-) -> dict[str, Apart]:
-    """Return the largest differences of chains, {name: bones from root to tip}, from an earlier pose.
-
-    On its frames, in Blender's own evaluation of temporary keys. progress: as in `watched`. Raises
-    IK2DError if a chain cannot be solved.
-    """
-    after = posed_by(armature, chains, before, progress)
-    return {name: _apart(armature, bones, before, after) for name, bones in chains.items()}
-
-
 def compare_each(
     armature: bpy.types.Object,
     chains: dict[str, Sequence[str]],
     before: Watched,
-    progress: Callable[[float], None] | None,
+    progress: Callable[[float], None] | None = None,
+    posed: Mapping[str, Watched | IK2DError] | None = None,
 ) -> dict[str, Apart | IK2DError]:
-    """Return each chain's distance from its IK pose, or the error that prevents the comparison."""
+    """Return each chain's distance from an earlier pose, or the error that prevents the comparison.
+
+    chains: {name: bones from root to tip}. On the frames of the earlier pose, in Blender's own evaluation
+    of temporary keys. posed: the pose by the chains on them, where that is known. progress: as in
+    `watched`.
+    """
+    after = posed or posed_each(armature, chains, before, progress)
+    return {name: _apart_or_why(armature, bones, before, after[name]) for name, bones in chains.items()}
+
+
+def posed_each(
+    armature: bpy.types.Object,
+    chains: dict[str, Sequence[str]],
+    before: Watched,
+    progress: Callable[[float], None] | None = None,
+    fully: bool = False,
+) -> dict[str, Watched | IK2DError]:
+    """Return the pose by each chain on an earlier pose's frames, or the error that prevents it.
+
+    All chains are posed at once, but for faulty ones: those are found by halves. Arguments as in `posed_by`.
+    """
     try:
-        return dict(compare(armature, chains, before, progress))
+        return dict.fromkeys(chains, posed_by(armature, chains, before, progress, fully))
     except IK2DError as error:
         if len(chains) == 1:
             return dict.fromkeys(chains, error)
+    items, half = list(chains.items()), len(chains) // 2
+    parts = (dict(items[:half]), dict(items[half:]))
     return {
         name: result
-        for names in chains.items()
-        for name, result in compare_each(armature, dict([names]), before, progress).items()
+        for part in parts
+        for name, result in posed_each(armature, part, before, progress, fully).items()
     }
 
 
@@ -85,9 +93,9 @@ def posed_by(
     progress: Callable[[float], None] | None = None,
     fully: bool = False,
 ) -> Watched:
-    """Return the pose by chains on an earlier pose's frames; arguments and errors as in `compare`.
+    """Return the pose by chains, {name: bones from root to tip}, on an earlier pose's frames.
 
-    fully: at full influence.
+    progress: as in `watched`. fully: at full influence. Raises IK2DError if a chain cannot be solved.
     """
     scene, frames = scene_of(armature), list(before.frames)
     with live_paused():
@@ -148,6 +156,17 @@ def _turns(bone: bpy.types.PoseBone, seen: Watched) -> Floats:
 
 
 # --- The pose -----------------------------------------------------------------
+
+
+def _apart_or_why(
+    armature: bpy.types.Object, bones: Sequence[str], before: Watched, after: Watched | IK2DError
+) -> Apart | IK2DError:
+    if isinstance(after, IK2DError):
+        return after
+    try:
+        return _apart(armature, bones, before, after)
+    except IK2DError as error:
+        return error
 
 
 def _apart(armature: bpy.types.Object, bones: Sequence[str], before: Watched, after: Watched) -> Apart:

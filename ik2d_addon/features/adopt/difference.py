@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How far the pose of adopted chains is from the IK's: after adopting, and before, for the dialog."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from bpy.types import PropertyGroup, Scene
@@ -12,10 +12,17 @@ from ...bake import solve
 from ...bake.lengths import Units, rough_length
 from ...core import IK2DError
 from ...core.words import number_of, once_for_all, say
-from .adopt import Adoption, adopted_chains, carry_out, release
+from ...rig.chain.dependencies import Movers, walk
+from ...rig.chain.order import rounds_of
+from .adopt import Adoption, carry_out, release
 from .compare import Apart, compare_each
+from .course import pole_of, target_of
+from .plan import AdoptPlan
 from .poses import Watched
 from .words import lost_in_words, taken_in_words
+
+# Limbs of several that will be off by more than this part of their length are not ticked at first.
+FAR = 0.02
 
 
 def compare_adopted(
@@ -28,6 +35,21 @@ def compare_adopted(
 
     Then pose the chains at the current frame. progress: called with the part that is done, 0..1.
     """
+    made = _compared(adoption, names, scene, progress)
+    if made:
+        with suppress(IK2DError):
+            solve(adoption.armature, made)
+    chains = adoption.armature.ik2d.chains
+    return [f"{name}: {chains[name].adopted.apart}" for name in made]
+
+
+def _compared(
+    adoption: Adoption,
+    names: Sequence[str],
+    scene: Scene,
+    progress: Callable[[float], None] | None = None,
+) -> list[str]:
+    """Store on each new chain how far its pose is from the IK's; return their names."""
     armature, made = adoption.armature, dict[str, Sequence[str]]()
     for name, plan in zip(names, adoption.plans, strict=True):
         chain = armature.ik2d.chains[name]
@@ -35,19 +57,17 @@ def compare_adopted(
             made[name] = plan.limb.bones
     if not made or adoption.watched is None:
         return []
-    compared, sentences = compare_each(armature, made, adoption.watched, progress), []
-    for name in made:
-        adopted, result = armature.ik2d.chains[name].adopted, compared[name]
+    posed = adoption.posed if made.keys() <= adoption.posed.keys() else None
+    compared = compare_each(armature, made, adoption.watched, progress, posed)
+    for name, result in compared.items():
+        adopted = armature.ik2d.chains[name].adopted
         if isinstance(result, Apart):
             adopted.angle, adopted.tip, adopted.joint = result.angle, result.tip, result.joint
             adopted.part = result.part
             adopted.apart = _apart_in_words(result, adoption.watched, scene)
         else:
             adopted.apart = say("not compared with the IK: {result}", result=result)
-        sentences.append(f"{name}: {adopted.apart}")
-    with suppress(IK2DError):
-        solve(armature, list(made))
-    return sentences
+    return list(made)
 
 
 @dataclass(frozen=True)
@@ -63,20 +83,54 @@ class Difference:
 
 
 def differences(adoption: Adoption, scene: Scene) -> dict[str, Difference]:
-    """Return each new chain's difference by the name of its last bone; the rig is as before then."""
-    armature, before = adoption.armature, set(adopted_chains(adoption.armature))
+    """Return each new chain's difference by the name of its last bone; the rig is as before then.
+
+    Each is compared while the limbs that it hangs on, or that hang on it, have their IK.
+    """
+    found: dict[str, Difference] = {}
+    new = [plan for i, plan in enumerate(adoption.plans) if i not in adoption.takers]
+    for plans in apart_from_one_another(new):
+        found |= _differences_of(replace(adoption, plans=tuple(plans), takers={}, posed={}), scene)
+    return found
+
+
+def _differences_of(adoption: Adoption, scene: Scene) -> dict[str, Difference]:
+    """Return the differences of chains that are adopted together for that time."""
+    armature = adoption.armature
     names = carry_out(adoption, scene)
     try:
-        compare_adopted(adoption, names, scene)
+        _compared(adoption, names, scene)
         return {
             plan.name: _difference(armature.ik2d.chains[name].adopted)
             for name, plan in zip(names, adoption.plans, strict=True)
-            if name not in before and armature.ik2d.chains[name].adopted.made
         }
     finally:
         for name in reversed(names):
-            if name not in before:
-                release(armature, name)
+            release(armature, name)
+
+
+def apart_from_one_another(plans: Sequence[AdoptPlan]) -> list[list[AdoptPlan]]:
+    """Return plans in groups: no limb of a group moves the root, the target or the pole of another of it.
+
+    But those that form a circle are one group.
+    """
+    movers = Movers()
+    owners = {(plan.limb.armature, bone): plan for plan in plans for bone in plan.limb.bones}
+
+    def needed(plan: AdoptPlan) -> set[AdoptPlan]:
+        roots = [(plan.limb.armature, plan.limb.bones[0]), target_of(plan.limb), pole_of(plan.limb)]
+        nodes = walk([root for root in roots if root is not None], movers)
+        return {owners[node] for node in nodes if node in owners}
+
+    groups, circle = rounds_of(plans, needed)
+    return [*groups, circle] if circle else groups
+
+
+def ticked(adoption: Adoption, found: Mapping[str, Difference]) -> set[str]:
+    """Return the last bones of the limbs to adopt at first: of several those that will not be far off."""
+    names = [plan.name for plan in adoption.plans]
+    near = {name for name in names if name not in found or found[name].part <= FAR}
+    return near if len(names) > 1 else set(names)
 
 
 def _difference(adopted: PropertyGroup) -> Difference:
@@ -112,8 +166,8 @@ class DialogText:
     notes: tuple[str, ...]
 
 
-def dialog_text(adoption: Adoption, found: dict[str, Difference], units: Units, far: float) -> DialogText:
-    """Return the text of the dialog. found: the differences; those above `far`, a part, are marked."""
+def dialog_text(adoption: Adoption, found: dict[str, Difference], units: Units) -> DialogText:
+    """Return the text of the dialog. found: the differences; those above FAR are marked."""
     limbs, lost, carried, notes = [], [], [], [*adoption.notes]
     for i, plan in enumerate(adoption.plans):
         title = plan.limb.title
@@ -123,7 +177,7 @@ def dialog_text(adoption: Adoption, found: dict[str, Difference], units: Units, 
             continue
         difference = found.get(plan.name)
         said = difference_in_words(difference, units) if difference is not None else ""
-        limbs.append(LimbLine(title, said, difference is not None and difference.part > far))
+        limbs.append(LimbLine(title, said, difference is not None and difference.part > FAR))
         lost_there = difference.lost if difference is not None else plan.lost
         lost += [(title, line) for line in lost_in_words(plan, lost_there, units)]
         if difference is not None and difference.unknown:

@@ -30,8 +30,6 @@ if TYPE_CHECKING:  # loaded when it is first used
     from .adopt import Adoption
 
 _DIALOG_WIDTH = 520
-# Limbs of several that will be off by more than this part of their length are not ticked at first.
-_FAR = 0.02
 
 
 class IK2D_PG_adopted_limb(PropertyGroup):
@@ -64,7 +62,7 @@ class IK2D_OT_adopt(AskingOperator, Operator):
     def invoke(self, context, event):
         if self.question:
             return super().invoke(context, event)
-        from .difference import dialog_text, differences
+        from .difference import dialog_text, differences, ticked
 
         self._by_hand = True
         self.limbs.clear()
@@ -73,13 +71,12 @@ class IK2D_OT_adopt(AskingOperator, Operator):
             compared = differences(adoption, context.scene)
         except IK2DError as error:
             return self.ask(error)
-        self._text = dialog_text(adoption, compared, Units.of(context.scene), _FAR)
+        self._text = dialog_text(adoption, compared, Units.of(context.scene))
         self._looked = _looked(adoption)
+        near = ticked(adoption, compared)
         for plan in adoption.plans:
             limb = self.limbs.add()
-            limb.name = plan.name
-            alone = len(adoption.plans) == 1
-            limb.take = alone or plan.name not in compared or compared[plan.name].part <= _FAR
+            limb.name, limb.take = plan.name, plan.name in near
         return context.window_manager.invoke_props_dialog(self, width=_DIALOG_WIDTH)
 
     def draw(self, context):
@@ -125,6 +122,7 @@ class IK2D_OT_adopt(AskingOperator, Operator):
         wm = context.window_manager
         wm.progress_begin(0.0, 2.0)
         try:
+            far = [] if self.limbs or not self.all else self._tick(context)
             adoption = self._plan(context, MOST_FRAMES, wm.progress_update)
             names = carry_out(adoption, context.scene)
             sentences = compare_adopted(
@@ -139,10 +137,35 @@ class IK2D_OT_adopt(AskingOperator, Operator):
             self.report({'INFO'}, first)
             for line in rest:
                 self.report({'WARNING'}, f"{name}: {line}")
-        for line in (*adoption.notes, *sentences):
+        for line in (*adoption.notes, *sentences, *far):
             self.report({'INFO'}, line)
         listed = ", ".join(f"'{name}'" for name in names)
         return say("Adopted {listed}; Bake keys it", listed=listed)
+
+    def _tick(self, context: Context) -> list[str]:
+        """Tick the limbs as the dialog does, for a call without it; return a sentence on each other one."""
+        from .difference import difference_in_words, differences, ticked
+
+        adoption = self._plan(context, FEW_FRAMES)
+        if len(adoption.plans) == 1:
+            return []
+        compared = differences(adoption, context.scene)
+        near, units = ticked(adoption, compared), Units.of(context.scene)
+        for plan in adoption.plans:
+            limb = self.limbs.add()
+            limb.name, limb.take = plan.name, plan.name in near
+        far = [
+            say(
+                "Left alone: '{limb}' would be {difference}; select its bones to adopt it",
+                limb=plan.limb.title,
+                difference=difference_in_words(compared[plan.name], units),
+            )
+            for plan in adoption.plans
+            if plan.name not in near
+        ]
+        if not near:
+            raise IK2DError("; ".join(far))
+        return far
 
     def _plan(
         self, context: Context, most: int, progress: Callable[[float], None] | None = None

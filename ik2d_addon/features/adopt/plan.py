@@ -114,6 +114,11 @@ class AdoptPlan:
         return self.plane.moves and len(self.bones) > 2 and self.tip_offset is None
 
     @property
+    def acts_fully(self) -> bool:
+        """Whether the influence of its chain is 1 throughout."""
+        return self.influence == 1.0 and not animation_of(self.limb, "influence")
+
+    @property
     def as_settings(self) -> SimpleNamespace:
         """The settings of its chain that say what plane and side it has at rest."""
         return SimpleNamespace(

@@ -9,7 +9,7 @@ from rigs import add_chain, add_target, leg_with_target
 from snapshots import differences, everything
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.adopt.compare import compare
+from ik2d_addon.features.adopt.compare import compare_each
 from ik2d_addon.features.adopt.poses import watched
 
 BONES = ("thigh", "shin")
@@ -19,7 +19,7 @@ def test_a_pose_at_rest_is_as_far_as_the_bones_turn():
     armature, _ = leg_with_target()
     seen = watched(bpy.context.scene, armature, [BONES], [], [1, 20, 40])
     before = everything()
-    found = compare(armature, {"shin": BONES}, seen)["shin"]
+    found = compare_each(armature, {"shin": BONES}, seen)["shin"]
     assert not differences(before, everything())
     bpy.ops.ik2d.bake(frame_start=1, frame_end=40)
     angles, tips = {}, {}
@@ -42,16 +42,19 @@ def test_ik_that_the_chain_repeats_is_next_to_nothing_away():
     add_chain(armature, "shin", constraint.target)
     seen = watched(bpy.context.scene, armature, [BONES], [], range(1, 21))
     constraint.mute = True
-    found = compare(armature, {"shin": BONES}, seen)["shin"]
+    found = compare_each(armature, {"shin": BONES}, seen)["shin"]
     assert np.degrees(found.angle) < 0.1 and found.tip < 1e-3
 
 
-def test_a_faulty_chain_says_why():
+def test_a_faulty_chain_says_why_and_others_are_compared():
     armature = from_the_tip()
-    seen = watched(bpy.context.scene, armature, [BONES], [], [1])
-    add_chain(armature, "shin", add_target({1: (0, 0, 0)}), bone_count=9)
-    with pytest.raises(IK2DError, match="9 bones"):
-        compare(armature, {"shin": BONES}, seen)
+    seen = watched(bpy.context.scene, armature, [BONES, ("foot",)], [], [1])
+    target = add_target({1: (0, 0, 0)})
+    add_chain(armature, "shin", target, bone_count=9)
+    add_chain(armature, "foot", target, bone_count=1)
+    found = compare_each(armature, {"shin": BONES, "foot": ("foot",)}, seen)
+    assert isinstance(found["shin"], IK2DError) and "9 bones" in str(found["shin"])
+    assert not isinstance(found["foot"], IK2DError)  # which others do not spoil
 
 
 def test_a_pole_that_is_the_target_leaves_nothing_to_compare_with():

@@ -13,10 +13,11 @@ from snapshots import differences
 from whole_rig import whole_rig
 
 from ik2d_addon.bake.lengths import Units
-from ik2d_addon.features.adopt import adopt, difference, operators
+from ik2d_addon.features.adopt import adopt, compare, difference, operators
 from ik2d_addon.features.adopt.operators import limb_here
 from ik2d_addon.features.adopt.poses import FEW_FRAMES
 from ik2d_addon.features.native import operators as native
+from ik2d_addon.rig.animation.versions import select_bone
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_the_dialog_looks_at_a_few_frames_and_says_so(armature, monkeypatch):
     assert looked == f"Compared {len(frames)} frames from 1 to 90; OK compares up to 500"
     assert re.fullmatch(r"(0\.\d+|less than 0\.01) mm, 0\.0° off", limb.difference)
     assert bpy.ops.ik2d.adopt(all=True) == {'FINISHED'}
-    assert list(shown[1]) == list(range(1, 91))
+    assert list(shown[-1]) == list(range(1, 91))
 
 
 def test_a_dialog_that_has_looked_at_all_frames_says_nothing_of_them():
@@ -140,6 +141,8 @@ def test_a_limb_whose_influence_is_keyed_is_offered_too():
 
 # --- Ticks -------------------------------------------------------------------
 
+BOTH = [{"name": name, "take": True} for name in ("shin", "fore")]
+
 
 def two_limbs() -> bpy.types.Object:
     """Return a rig with a leg in its plane, and an arm of two bones whose target swings far off any."""
@@ -181,10 +184,63 @@ def test_limbs_that_are_not_ticked_keep_their_ik():
         bpy.ops.ik2d.adopt(all=True, limbs=limbs)
 
 
-def test_a_script_that_ticks_nothing_adopts_all():
+def test_a_script_that_ticks_nothing_adopts_those_that_the_dialog_ticks(capfd):
     armature = two_limbs()
-    bpy.ops.ik2d.adopt(all=True)
-    assert sorted(chain.tip for chain in armature.ik2d.chains) == ["fore", "shin"]
+    assert bpy.ops.ik2d.adopt(all=True) == {'FINISHED'}
+    assert [chain.tip for chain in armature.ik2d.chains] == ["shin"]
+    assert "Left alone: 'fore' would be" in capfd.readouterr().out
+    assert not armature.pose.bones["fore"].constraints[0].mute
+    bpy.ops.ik2d.release(all=True)
+    select_bone(armature.pose.bones["fore"], True)
+    assert bpy.ops.ik2d.adopt() == {'FINISHED'}
+    assert [chain.tip for chain in armature.ik2d.chains] == ["fore"]
+
+
+def test_of_limbs_that_would_all_be_far_off_a_script_adopts_none(monkeypatch):
+    armature = two_limbs()
+    before = whole_rig(armature)
+    monkeypatch.setattr(difference, "FAR", -1.0)
+    with pytest.raises(RuntimeError, match="'shin' would be .*; Left alone: 'fore' would be"):
+        bpy.ops.ik2d.adopt(all=True)
+    bpy.context.scene.frame_set(1)
+    assert not differences(before, whole_rig(armature))
+
+
+def test_a_stuck_spine_is_not_ticked_and_does_not_spoil_the_limbs_that_hang_on_it():
+    armature = ik_rigs.on_a_stuck_spine(fingers=3)
+    bpy.context.view_layer.objects.active = armature
+    before = whole_rig(armature)
+    found = dialog(armature)
+    bpy.context.scene.frame_set(1)
+    assert not differences(before, whole_rig(armature))
+    assert [(limb.name, limb.take) for limb in found.limbs] == [
+        ("spine.2", False),
+        ("fore", True),
+        *((f"finger.{i}.1", True) for i in range(3)),
+    ]
+    assert bpy.ops.ik2d.adopt(all=True) == {'FINISHED'}
+    assert sorted(chain.tip for chain in armature.ik2d.chains) == [
+        *(f"finger.{i}.1" for i in range(3)),
+        "fore",
+    ]
+    assert all(chain.adopted.part < 0.01 for chain in armature.ik2d.chains)
+
+
+def test_limbs_with_limits_are_posed_once_for_all_of_them(monkeypatch):
+    armature = eight_arms()
+    for i in range(8):
+        fore = armature.pose.bones[f"fore.{i}"]
+        fore.lock_ik_y = fore.lock_ik_z = fore.use_ik_limit_x = True
+    bpy.context.view_layer.objects.active = armature
+    calls = []
+    posed_by = compare.posed_by
+    monkeypatch.setattr(compare, "posed_by", lambda *given: calls.append(given[1]) or posed_by(*given))
+    dialog(armature)
+    assert [len(chains) for chains in calls] == [8]
+    calls.clear()
+    limbs = [{"name": f"fore.{i}", "take": True} for i in range(8)]
+    assert bpy.ops.ik2d.adopt(all=True, limbs=limbs) == {'FINISHED'}
+    assert [len(chains) for chains in calls] == [8]
 
 
 def test_a_note_is_said_once_for_all_limbs_that_have_it_whatever_their_side():
@@ -202,7 +258,7 @@ def test_a_note_is_said_once_for_all_limbs_that_have_it_whatever_their_side():
         for title, notes in zip(("leg.L", "leg.R", "arm"), lost, strict=True)
     )
     adoption = replace(adopt.plan_adoption(armature, bpy.context.scene, None), plans=plans, takers={})
-    text = difference.dialog_text(adoption, {}, Units('METRIC'), 0.02)
+    text = difference.dialog_text(adoption, {}, Units('METRIC'))
     assert text.lost == (
         "leg.L, leg.R: Not carried over: the drivers on 'shin.L/R'",
         "All: Not carried over: a Child Of",
@@ -273,7 +329,7 @@ def test_a_dialog_of_eight_limbs_fits_800_pixels():
 
 def test_restoring_one_limb_leaves_those_that_were_adopted_with_it():
     armature = two_limbs()
-    bpy.ops.ik2d.adopt(all=True)
+    bpy.ops.ik2d.adopt(all=True, limbs=BOTH)
     chains = armature.ik2d.chains
     armature.ik2d.active_index = chains.find(next(chain.name for chain in chains if chain.tip == "fore"))
     drawn = []
@@ -300,7 +356,7 @@ def test_restoring_one_limb_leaves_those_that_were_adopted_with_it():
 
 def test_restoring_without_the_tick_restores_all_that_were_adopted_together():
     armature = two_limbs()
-    bpy.ops.ik2d.adopt(all=True)
+    bpy.ops.ik2d.adopt(all=True, limbs=BOTH)
     assert bpy.ops.ik2d.release() == {'FINISHED'}
     assert len(armature.ik2d.chains) == 0
 
