@@ -217,12 +217,39 @@ def test_stretch_goes_as_far_as_it_takes():
     assert "stretch, as far as it takes" in chain.adopted.carried and "shear" not in chain.adopted.lost
 
 
-def test_bones_that_would_shear_leave_the_stretch_to_the_last():
+def test_bones_that_would_shear_inherit_scale_along_themselves_until_the_ik_is_back():
     armature = built(ik_rigs.stretching)
     armature.data.bones["shin"].inherit_scale = 'FULL'
+    bpy.context.scene.frame_set(1)
+    before = whole_rig(armature)
+    bpy.ops.ik2d.adopt(all=True)
+    chain = armature.ik2d.chains[0]
+    assert chain.stretch_bones == 'ALL' and armature.data.bones["shin"].inherit_scale == 'ALIGNED'
+    assert "Inherit Scale of 'shin'" in chain.adopted.carried and "shear" not in chain.adopted.lost
+    assert chain.adopted.part < 0.05
+    bpy.ops.ik2d.release(all=True)
+    bpy.context.scene.frame_set(1)
+    assert not differences(before, whole_rig(armature))
+
+
+def _others_use_it(armature):
+    armature.copy()
+
+
+def _it_inherits_the_average(armature):
+    armature.data.bones["shin"].inherit_scale = 'AVERAGE'
+
+
+@pytest.mark.parametrize("hinder", [_others_use_it, _it_inherits_the_average])
+def test_bones_that_would_shear_leave_the_stretch_to_the_last_where_that_cannot_be_set(hinder):
+    armature = built(ik_rigs.stretching)
+    armature.data.bones["shin"].inherit_scale = 'FULL'
+    hinder(armature)
+    inherits = armature.data.bones["shin"].inherit_scale
     bpy.ops.ik2d.adopt(all=True)
     chain = armature.ik2d.chains[0]
     assert chain.stretch_bones == 'LAST' and "shear" in chain.adopted.lost
+    assert armature.data.bones["shin"].inherit_scale == inherits
 
 
 @pytest.mark.parametrize(

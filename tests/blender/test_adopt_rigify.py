@@ -157,6 +157,25 @@ def test_any_bone_of_the_leg_means_it(generated, name):
 
 
 @pytest.mark.slow
+def test_arms_and_legs_beyond_reach_stretch_as_their_ik_does_and_come_back(generated):
+    rig = opened(generated, "human")
+    places = {"foot_ik.L": (0.3, 0.3, 0.1), "hand_ik.L": (0.3, 0.3, 0.1), "hand_ik.R": (-0.4, -0.3, 0.1)}
+    for name, place in places.items():
+        for frame, part in ((1, 0.0), (LAST, 1.0)):
+            rig.pose.bones[name].location = [part * x for x in place]
+            rig.pose.bones[name].keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(1)
+    before = whole_rig(rig)
+    bpy.ops.ik2d.adopt(all=True, limbs=[{"name": "MCH-shin_ik.R", "take": False}])
+    assert [chain.stretch_bones for chain in rig.ik2d.chains] == ['ALL'] * 3
+    for chain in rig.ik2d.chains:  # by the last bone alone joints were up to 0.2 off
+        assert chain.adopted.part < 0.06, chain.name
+    bpy.ops.ik2d.release(all=True)
+    bpy.context.scene.frame_set(1)
+    assert not differences(before, whole_rig(rig))
+
+
+@pytest.mark.slow
 def test_with_a_pole_that_is_switched_on_the_knee_keeps_its_side(generated):
     rig = opened(generated, "human")
     rig.pose.bones["thigh_parent.L"]["pole_vector"] = True

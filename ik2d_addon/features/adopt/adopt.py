@@ -27,7 +27,7 @@ from ..native import remove_native
 from .animation import animation_of, copy_animation, key_steps, levels_of
 from .compare import Apart, Past, compare_each, last_bones_turn, past_limits, posed_by, posed_each
 from .course import targets_of
-from .keep import give_back, keep_animation, keep_bones, take
+from .keep import align, give_back, keep_animation, keep_bones, take
 from .limbs import limbs_meant, limbs_of
 from .plan import AdoptPlan, read_plan
 from .poses import FEW_FRAMES, MOST_FRAMES, Watched, frames_of, watched
@@ -212,10 +212,11 @@ def _set_up(armature: Object, chain: PropertyGroup, plan: AdoptPlan, scene: Scen
         if bone in plan.joints.limits:
             joint.use_limit = True
             joint.limit_min, joint.limit_max = plan.joints.limits[bone]
-        if plan.stretch > 1.0:
+        if plan.stretch.most > 1.0:
             posed.lock_scale = (posed.lock_scale[0], False, posed.lock_scale[2])
-    chain.stretch = plan.stretch
-    chain.stretch_bones = 'LAST' if plan.stretches_last else 'ALL'
+    align(chain, plan.stretch.aligned)
+    chain.stretch = plan.stretch.most
+    chain.stretch_bones = 'LAST' if plan.stretch.last_only else 'ALL'
     chain.influence = plan.influence
     if plan.tip_offset is not None:
         chain.tip_rotation, chain.tip_angle_offset = 'TARGET', plan.tip_offset

@@ -23,7 +23,7 @@ from ...rig.scene.live_pause import live_paused
 from .poses import Watched, watched
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Apart:
     """Largest differences between a chain's pose and the earlier one."""
 
@@ -33,7 +33,12 @@ class Apart:
     tip: float  # a length in the world
     tip_frame: int
     joint: float  # a length in the world, of the joint that is furthest away
-    part: float  # that as a part of the limb's length
+    parts: Floats  # (frames,) that on each frame, as a part of the limb's length there
+
+    @property
+    def part(self) -> float:
+        """The largest of these parts."""
+        return float(self.parts.max())
 
 
 @dataclass(frozen=True)
@@ -188,7 +193,7 @@ def _apart(armature: bpy.types.Object, bones: Sequence[str], before: Watched, af
         float(tips[furthest]),
         before.frames[furthest],
         float(distances.max()),
-        float((distances.max(axis=1) / np.maximum(lengths, np.finfo(float).tiny)).max()),
+        distances.max(axis=1) / np.maximum(lengths, np.finfo(float).tiny),
     )
 
 

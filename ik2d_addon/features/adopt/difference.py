@@ -35,7 +35,7 @@ def compare_adopted(
 
     Then pose the chains at the current frame. progress: called with the part that is done, 0..1.
     """
-    made = _compared(adoption, names, scene, progress)
+    made = list(_compared(adoption, names, scene, progress))
     if made:
         with suppress(IK2DError):
             solve(adoption.armature, made)
@@ -48,15 +48,15 @@ def _compared(
     names: Sequence[str],
     scene: Scene,
     progress: Callable[[float], None] | None = None,
-) -> list[str]:
-    """Store on each new chain how far its pose is from the IK's; return their names."""
+) -> dict[str, Apart | IK2DError]:
+    """Store on each new chain how far its pose is from the IK's; return that by their names."""
     armature, made = adoption.armature, dict[str, Sequence[str]]()
     for name, plan in zip(names, adoption.plans, strict=True):
         chain = armature.ik2d.chains[name]
         if chain.adopted.made and chain.enabled:
             made[name] = plan.limb.bones
     if not made or adoption.watched is None:
-        return []
+        return {}
     posed = adoption.posed if made.keys() <= adoption.posed.keys() else None
     compared = compare_each(armature, made, adoption.watched, progress, posed)
     for name, result in compared.items():
@@ -67,7 +67,7 @@ def _compared(
             adopted.apart = _apart_in_words(result, adoption.watched, scene)
         else:
             adopted.apart = say("not compared with the IK: {result}", result=result)
-    return list(made)
+    return compared
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,7 @@ class Difference:
     unknown: str  # why it is not known; "" where it is
     carried: tuple[str, ...]  # what the chain takes over, in words
     lost: tuple[str, ...]  # what it does not
+    far: tuple[int, ...] = ()  # the first and last frame on which it will be further off than FAR
 
 
 def differences(adoption: Adoption, scene: Scene) -> dict[str, Difference]:
@@ -99,9 +100,10 @@ def _differences_of(adoption: Adoption, scene: Scene) -> dict[str, Difference]:
     armature = adoption.armature
     names = carry_out(adoption, scene)
     try:
-        _compared(adoption, names, scene)
+        compared = _compared(adoption, names, scene)
+        frames = adoption.watched.frames if adoption.watched is not None else ()
         return {
-            plan.name: _difference(armature.ik2d.chains[name].adopted)
+            plan.name: _difference(armature.ik2d.chains[name].adopted, _far(frames, compared.get(name)))
             for name, plan in zip(names, adoption.plans, strict=True)
         }
     finally:
@@ -133,18 +135,35 @@ def ticked(adoption: Adoption, found: Mapping[str, Difference]) -> set[str]:
     return near if len(names) > 1 else set(names)
 
 
-def _difference(adopted: PropertyGroup) -> Difference:
+def _far(frames: Sequence[int], result: Apart | IK2DError | None) -> tuple[int, ...]:
+    """Return the first and last frame of several on which a chain is further off than FAR; () for none."""
+    if not isinstance(result, Apart) or len(frames) < 2 or result.part <= FAR:
+        return ()
+    rows = np.flatnonzero(result.parts > FAR)
+    return frames[rows[0]], frames[rows[-1]]
+
+
+def _difference(adopted: PropertyGroup, far: tuple[int, ...]) -> Difference:
     unknown = "" if adopted.joint >= 0.0 else adopted.apart
     carried, lost = (tuple(text.splitlines()) for text in (adopted.carried, adopted.lost))
-    return Difference(adopted.angle, adopted.joint, adopted.part, unknown, carried, lost)
+    return Difference(adopted.angle, adopted.joint, adopted.part, unknown, carried, lost, far)
 
 
 def difference_in_words(difference: Difference, units: Units) -> str:
     """Say in a few words how far a chain's pose will be from the IK's."""
     if difference.unknown:
         return say("not compared")
-    angle = np.degrees(difference.angle)
-    return say("{joint}, {angle:.1f}° off", joint=rough_length(difference.joint, units), angle=angle)
+    off = say(
+        "{joint}, {angle:.1f}° off",
+        joint=rough_length(difference.joint, units),
+        angle=np.degrees(difference.angle),
+    )
+    if not difference.far:
+        return off
+    first, last = difference.far
+    if first == last:
+        return say("{off} at frame {frame}", off=off, frame=first)
+    return say("{off} at frames {first} to {last}", off=off, first=first, last=last)
 
 
 @dataclass(frozen=True)

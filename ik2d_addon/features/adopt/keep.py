@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keep the IK constraints that a chain was adopted from, with its bones' settings, and restore them."""
 
+from collections.abc import Sequence
 from math import isfinite
 
-from bpy.types import Constraint, Object, PoseBone, PropertyGroup
+from bpy.types import Bone, Constraint, Object, PoseBone, PropertyGroup
 
 from ...core.words import listed, noted, say
 from ...rig.animation.remembered import plain
@@ -60,6 +61,13 @@ def keep_bones(chain: PropertyGroup, post: str = "") -> None:
         kept.name, kept.hangs = bone.name, bone not in own
         for key in _KEPT:
             setattr(kept, key, getattr(bone, key))
+
+
+def align(chain: PropertyGroup, bones: Sequence[str]) -> None:
+    """Have kept bones inherit scale along themselves, so that those above them can stretch."""
+    for name in bones:
+        bone = chain.id_data.data.bones[name]
+        chain.adopted.bones[name].inherit_scale, bone.inherit_scale = bone.inherit_scale, 'ALIGNED'
 
 
 def keep_animation(chain: PropertyGroup, before: set[str], groups: set[str], last_slot: str) -> None:
@@ -179,6 +187,8 @@ def _give_back_bones(chain: PropertyGroup) -> list[str]:
         else:
             for key in _KEPT:
                 setattr(bone, key, getattr(each, key))
+            if each.inherit_scale:
+                bone.bone.inherit_scale = each.inherit_scale
     if chain.adopted.made:
         _give_back_hands(chain)
     return sentences
@@ -187,8 +197,10 @@ def _give_back_bones(chain: PropertyGroup) -> list[str]:
 def _is_damaged(kept: PropertyGroup) -> bool:
     """Return whether a kept bone holds what no bone can be."""
     modes = PoseBone.bl_rna.properties["rotation_mode"].enum_items.keys()
+    scales = ["", *Bone.bl_rna.properties["inherit_scale"].enum_items.keys()]
     values = (value for key in _KEPT[1:6] for value in plain(getattr(kept, key)))
-    return kept.rotation_mode not in modes or not all(map(isfinite, values))
+    is_known = kept.rotation_mode in modes and kept.inherit_scale in scales
+    return not (is_known and all(map(isfinite, values)))
 
 
 def _give_back_hands(chain: PropertyGroup) -> None:

@@ -66,6 +66,15 @@ class PlannedJoints:
 
 
 @dataclass(frozen=True, eq=False)
+class PlannedStretch:
+    """How the bones of an adopted chain will stretch."""
+
+    most: float  # 1 where they do not
+    last_only: bool
+    aligned: tuple[str, ...]  # bones that are to inherit scale along themselves, so that all can stretch
+
+
+@dataclass(frozen=True, eq=False)
 class AdoptPlan:
     """Settings of the chain that replaces an IK constraint, as far as a chain can."""
 
@@ -77,8 +86,7 @@ class AdoptPlan:
     course: Course
     joints: PlannedJoints
     influence: float
-    stretch: float
-    stretches_last: bool
+    stretch: PlannedStretch
     tip_offset: (
         float | None
     )  # radians from the target's rotation to that of the last bone; None where it is free
@@ -135,7 +143,7 @@ class AdoptPlan:
     def gains(self) -> bool:
         """Whether a chain can do more than the IK did: not where one bone only points at its target."""
         single = len(self.bones) == 1
-        return not (single and self.pole is None and self.joints.free and self.stretch == 1.0)
+        return not (single and self.pole is None and self.joints.free and self.stretch.most == 1.0)
 
 
 def read_plan(limb: Limb, watched: Watched, others: Sequence[AdoptPlan] = ()) -> AdoptPlan:
@@ -195,8 +203,7 @@ def read_plan(limb: Limb, watched: Watched, others: Sequence[AdoptPlan] = ()) ->
         course=course,
         joints=PlannedJoints(limits, tuple(slanted), _weights(bones, bending.plane), locks),
         influence=float(main.influence),
-        stretch=MOST if stretches else 1.0,
-        stretches_last=not all(bone.bone.inherit_scale in _SCALE_FREE for bone in bones[1:]),
+        stretch=_stretch(armature, bones, stretches),
         tip_offset=tip_offset,
         off_plane=off,
         acts=acts_now(main),
@@ -296,6 +303,22 @@ def _turning(
         for constraint in bone.constraints:
             if constraint.type in _TURNING and is_active(limb.armature, constraint, [times[0], times[-1]]):
                 yield bone.name, constraint.name
+
+
+def _stretch(
+    armature: bpy.types.Object, bones: Sequence[bpy.types.PoseBone], stretches: bool
+) -> PlannedStretch:
+    """Return the stretch of a limb whose IK stretches it, or does not.
+
+    Bones that inherit all scale would shear below a stretched one. They are to inherit it along themselves;
+    but not where another object would notice, or where that could not be stored.
+    """
+    data = armature.data
+    shearing = [bone for bone in bones[1:] if bone.bone.inherit_scale not in _SCALE_FREE]
+    is_own = data.library is None and data.override_library is None and data.users == 1
+    can_align = is_own and all(bone.bone.inherit_scale == 'FULL' for bone in shearing)
+    aligned = tuple(bone.name for bone in shearing) if stretches and can_align else ()
+    return PlannedStretch(MOST if stretches else 1.0, len(shearing) > len(aligned), aligned)
 
 
 def _weights(bones: Sequence[bpy.types.PoseBone], plane: Plane) -> dict[str, float]:

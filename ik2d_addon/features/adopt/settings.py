@@ -75,6 +75,7 @@ class IK2D_PG_kept_bone(PropertyGroup):
         name="Lock Rotations", description="Whether each of four channels has a lock", **NOTE
     )
     lock_scale: BoolVectorProperty(description="Locks of its scale", size=3, **NOTE)
+    inherit_scale: StringProperty(description="How it inherited scale, where that was changed", **NOTE)
 
 
 class IK2D_PG_adopted(PropertyGroup):

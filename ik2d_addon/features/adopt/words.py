@@ -97,6 +97,11 @@ def carried_over(plan: AdoptPlan, chain: bpy.types.PropertyGroup, measured: Sequ
             "stretch, as far as it takes{part}",
             part=say(", by the last bone alone") if chain.stretch_bones == 'LAST' else "",
         )
+    if plan.stretch.aligned:
+        yield say(
+            "Inherit Scale of {bones}, which is Aligned until the IK is restored",
+            bones=listed(plan.stretch.aligned),
+        )
     if limb.idle:
         constraints = of_bones(limb.idle)
         yield say(
@@ -225,9 +230,9 @@ def _lost_settings(
         plan.limb.armature.pose.bones[post.bone], f"ik_stiffness_{post.axis.lower()}"
     ):
         yield say("stiffness of '{post}', which turns as far as the plane needs", post=post.bone)
-    if plan.stretch > 1.0:
+    if plan.stretch.most > 1.0:
         yield say("the little that Blender's IK stretches within reach, where the chain keeps its length")
-    if plan.stretch > 1.0 and plan.stretches_last:
+    if plan.stretch.most > 1.0 and plan.stretch.last_only:
         yield say("stretch of the other bones, which inherit scale: they would shear")
     if "strips" in animation_of(plan.limb, "influence"):
         yield say("its influence as NLA strips have it")

@@ -165,6 +165,8 @@ def test_limbs_that_would_be_far_off_are_not_ticked_and_say_so():
     near, far = found._text.limbs
     assert (near.is_far, far.is_far) == (False, True)
     assert near.difference.endswith("0.0° off") and re.match(r"\d+ cm, ", far.difference)
+    first, last = map(int, re.search(r"° off at frames (\d+) to (\d+)$", far.difference).groups())
+    assert 1 <= first < last <= 20
 
 
 def test_a_single_limb_is_ticked_however_far_off_it_will_be():
