@@ -9,7 +9,20 @@ from pathlib import Path
 
 import bpy
 
-from . import accuracy, bake_parts, bakes, bends, even, live, native, plots, region, smoothness, speed
+from . import (
+    accuracy,
+    adopting,
+    bake_parts,
+    bakes,
+    bends,
+    even,
+    live,
+    native,
+    plots,
+    region,
+    smoothness,
+    speed,
+)
 from .table import Table
 from .versions import with_rows_of_others
 
@@ -39,6 +52,7 @@ class Sizes:
     live_rounds: int = 4
     bake: bakes.Sizes = field(default_factory=bakes.Sizes)
     natively: native.Sizes = field(default_factory=native.Sizes)
+    adopted: adopting.Sizes = field(default_factory=adopting.Sizes)
 
 
 TOY = Sizes(
@@ -71,6 +85,7 @@ TOY = Sizes(
         many_bakes=(1, 3),
     ),
     natively=native.TOY,
+    adopted=adopting.TOY,
 )
 
 
@@ -120,6 +135,7 @@ def _sections(sizes: Sizes, folder: Path) -> Iterator[Table | str]:
     yield from parts
     yield bake_parts.LIMITS
     yield live_frames
+    yield adopting.measure(sizes.adopted)
 
 
 def _of_even(sizes: Sizes) -> Iterator[Table]:

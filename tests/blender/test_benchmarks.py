@@ -46,6 +46,7 @@ def test_a_toy_run_writes_the_tables_and_plots(tmp_path):
         "Limits: claims",
         "Limits: cost",
         "Live: a frame",
+        "Adopt IK: the dialog, and all frames",
         "Native: exactness",
         "Native: a frame",
     ):

@@ -28,9 +28,9 @@ from .animation import animation_of, copy_animation, key_steps, levels_of
 from .compare import Apart, Past, compare_each, last_bones_turn, past_limits, posed_by, posed_each
 from .course import targets_of
 from .keep import align, give_back, keep_animation, keep_bones, take
-from .limbs import limbs_meant, limbs_of
+from .limbs import Limb, limbs_meant, limbs_of
 from .plan import AdoptPlan, read_plan
-from .poses import FEW_FRAMES, MOST_FRAMES, Watched, frames_of, watched
+from .poses import EXACT_FRAMES, FEW_FRAMES, MOST_FRAMES, Watched, frames_of, watched
 from .settings import is_adopted
 from .words import (
     carried_over,
@@ -95,15 +95,10 @@ def plan_adoption(
     limbs, notes = [limb for limb in limbs if limb.bones[-1] not in without], []
     if not limbs:
         raise refusal("No limb is ticked; tick one to adopt it")
-    targets = targets_of(limbs)
-    frames = frames_of(scene, armature, [target for target, _ in targets], most)
-    seen = watched(scene, armature, [limb.bones for limb in limbs], targets, frames, progress)
-    plans: list[AdoptPlan] = []
-    for limb in limbs:
-        try:
-            plans.append(in_words(read_plan(limb, seen, plans)))
-        except IK2DError as error:
-            notes.append(say("Left alone: {error}", error=error))
+    seen, plans, left = _watched_plans(scene, limbs, most, progress)
+    if most == MOST_FRAMES and any(len(plan.sides) > 1 for plan in plans):
+        seen, plans, left = _watched_plans(scene, limbs, EXACT_FRAMES, progress)
+    notes += left
     if not plans:
         raise IK2DError(notes[0])
     if names is None:
@@ -112,6 +107,22 @@ def plan_adoption(
         notes += left_alone(limbs_there.idle, limbs_there.helpers, single)
     takers = {i: taker for i, plan in enumerate(plans) if (taker := _taker(plan))}
     return Adoption(armature, tuple(plans), takers, seen, tuple(notes))
+
+
+def _watched_plans(
+    scene: Scene, limbs: Sequence[Limb], most: int, progress: Callable[[float], None] | None
+) -> tuple[Watched, list[AdoptPlan], list[str]]:
+    """Return limbs' poses on at most so many frames, their plans by these, and a note on each without one."""
+    armature, targets = limbs[0].armature, targets_of(limbs)
+    frames = frames_of(scene, armature, [target for target, _ in targets], most)
+    seen = watched(scene, armature, [limb.bones for limb in limbs], targets, frames, progress)
+    plans, notes = list[AdoptPlan](), list[str]()
+    for limb in limbs:
+        try:
+            plans.append(in_words(read_plan(limb, seen, plans)))
+        except IK2DError as error:
+            notes.append(say("Left alone: {error}", error=error))
+    return seen, plans, notes
 
 
 def _taker(plan: AdoptPlan) -> str:

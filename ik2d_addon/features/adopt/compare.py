@@ -20,6 +20,7 @@ from ...rig.animation.times import animation_times
 from ...rig.chain.bone_limits import ik_ranges
 from ...rig.rest import rest_matrix
 from ...rig.scene.live_pause import live_paused
+from ...rig.scene.sampler import Sampler
 from .poses import Watched, watched
 
 
@@ -107,9 +108,10 @@ def posed_by(
         rigs, _ = read_rigs(armature, list(chains), frames)
         every = {rig.name: [float(frame) for frame in frames] for rig in rigs}
         plan = KeyPlan(frames, frames, own=every)
-        solved, *_ = drained(solve_frames(rigs, scene, plan, BakeOptions(), fully))
-        with keys.previewed(armature, animation_times(scene, frames), rotations_of(solved)):
-            return watched(scene, armature, list(chains.values()), [], frames, progress)
+        with Sampler(scene, rigs) as sampler:
+            solved, *_ = drained(solve_frames(rigs, scene, plan, BakeOptions(), fully, sampler))
+            with keys.previewed(armature, animation_times(scene, frames), rotations_of(solved)):
+                return watched(sampler, armature, list(chains.values()), [], frames, progress)
 
 
 def last_bones_turn(bone: str, axis: Floats, before: Watched, after: Watched) -> float:

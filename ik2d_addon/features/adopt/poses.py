@@ -15,11 +15,12 @@ from ...rig.chain.chain import RigChain, SolverSettings
 from ...rig.chain.dependencies import influences, walk
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.record import Target
-from ...rig.scene.sampler import watch
+from ...rig.scene.sampler import Sampler, watch
 
-# A longer action is sampled on every second or third frame, to take seconds only; before a dialog is shown
-# on fewer, as it opens at once: Rigify's human takes 6 ms a frame.
-MOST_FRAMES, FEW_FRAMES = 500, 20
+# A longer action is sampled on some of its frames, since Rigify's human takes 3 ms for each of three looks:
+# on fewest before a dialog is shown, as it opens at once; on most where a limb changes the side that it bends
+# to, so that the chain does on the same frame.
+FEW_FRAMES, MOST_FRAMES, EXACT_FRAMES = 20, 60, 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,7 @@ def frames_of(
 
 
 def watched(
-    scene: bpy.types.Scene,
+    scene: bpy.types.Scene | Sampler,
     armature: bpy.types.Object,
     limbs: Sequence[Sequence[str]],
     targets: Sequence[Target],
@@ -93,7 +94,7 @@ def watched(
 ) -> Watched:
     """Return the poses of limbs, bones from root to tip, and the places of targets, on some frames.
 
-    progress: called with the part that is done, 0..1.
+    scene: as in `watch`. progress: called with the part that is done, 0..1.
     """
     chains = [_unsolved(armature, bones) for bones in limbs]
     with live_paused():

@@ -2,7 +2,7 @@
 """Sample targets, and what chains hang on, at every frame, as Blender evaluates them."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -119,7 +119,7 @@ def sample_alone(
 
 
 def watch(
-    scene: bpy.types.Scene,
+    scene: "bpy.types.Scene | Sampler",
     chains: Sequence[RigChain],
     targets: Sequence[Target],
     times: Sequence[float],
@@ -128,11 +128,11 @@ def watch(
     """Return the evaluated poses of chains of one armature, and places of targets, at ascending times.
 
     As the armature's matrices (frames, 4, 4), the targets' places (frames, targets, 3) in the world, and
-    {bone: pose matrices (frames, 4, 4)} of the chains' bones and of those above them. progress: called
-    with the part that is done, 0..1.
+    {bone: pose matrices (frames, 4, 4)} of the chains' bones and of those above them. scene: or a Sampler
+    of it that has the targets. progress: called with the part that is done, 0..1.
     """
     tell = None if progress is None else lambda done: progress(min(1.0, done / len(times)))
-    with Sampler(scene, chains, targets) as sampler:
+    with nullcontext(scene) if isinstance(scene, Sampler) else Sampler(scene, chains, targets) as sampler:
         ((_, record),) = drained(sampler.records(chains, times, STEP, targets), tell)
     poses = {name: record.poses[:, row].astype(np.float64) for name, row in record.bones.items()}
     return record.world, record.places, poses
