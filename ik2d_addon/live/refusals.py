@@ -12,10 +12,11 @@ from ..rig.animation.bone_channels import rotation_property
 from ..rig.animation.value_keys import driven_paths, existing_drivers
 from ..rig.animation.versions import existing_channels
 from ..rig.chain.chain import RigChain
+from ..rig.chain.dependencies import is_animated
 from ..rig.chain.fingerprint import settings_of
 from ..rig.chain.native_state import acts, constraints_of
 from ..rig.chain.post import Post
-from ..rig.scene.bone_constraints import Held, OtherControl, is_animated, reaching_of
+from ..rig.scene.bone_constraints import Held, OtherControl, reaching_of
 
 # Properties of a constraint that do not say which bones it moves, and how.
 _NOT_EXTENT = {"influence", "active", "show_expanded", "is_valid", "error_location", "error_rotation"}

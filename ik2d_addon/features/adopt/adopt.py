@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Adopt IK constraints as chains, and release them: functions that scripts can call."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,20 +27,18 @@ from ..native import remove_native
 from .animation import animation_of, copy_animation, key_steps, levels_of
 from .compare import Apart, Past, compare_each, last_bones_turn, past_limits, posed_by, posed_each
 from .course import targets_of
-from .keep import align, give_back, keep_animation, keep_bones, take
-from .limbs import Limb, limbs_meant, limbs_of
+from .keep import align, give_back, keep_animation, keep_bones, switch, take
+from .limbs import Limb, left_alone, limbs_meant, limbs_of, why_none
 from .plan import AdoptPlan, read_plan
 from .poses import EXACT_FRAMES, FEW_FRAMES, MOST_FRAMES, Watched, frames_of, watched
 from .settings import is_adopted
 from .words import (
     carried_over,
     in_words,
-    left_alone,
     limits_in_words,
     lost_in_words,
     stiffness_in_words,
     taken_in_words,
-    why_none,
 )
 
 # Ways to solve a chain of more than two bones, in words. Each has to be nearer to the IK's pose than those
@@ -105,6 +103,14 @@ def plan_adoption(
         gaining = [plan for plan in plans if plan.gains]
         plans, single = gaining or plans, [plan.name for plan in plans if gaining and not plan.gains]
         notes += left_alone(limbs_there.idle, limbs_there.helpers, single)
+    notes += [
+        say(
+            "The IK of '{limb}' acts on none of the frames that were looked at: it is FK on all",
+            limb=plan.limb.title,
+        )
+        for plan in plans
+        if not plan.acts.ever
+    ]
     takers = {i: taker for i, plan in enumerate(plans) if (taker := _taker(plan))}
     return Adoption(armature, tuple(plans), takers, seen, tuple(notes))
 
@@ -115,7 +121,8 @@ def _watched_plans(
     """Return limbs' poses on at most so many frames, their plans by these, and a note on each without one."""
     armature, targets = limbs[0].armature, targets_of(limbs)
     frames = frames_of(scene, armature, [target for target, _ in targets], most)
-    seen = watched(scene, armature, [limb.bones for limb in limbs], targets, frames, progress)
+    bones, acting = [limb.bones for limb in limbs], [limb.constraints[0] for limb in limbs]
+    seen = watched(scene, armature, bones, targets, frames, progress, acting)
     plans, notes = list[AdoptPlan](), list[str]()
     for limb in limbs:
         try:
@@ -164,7 +171,7 @@ def carry_out(adoption: Adoption, scene: Scene) -> list[str]:
     try:
         for i, plan in enumerate(adoption.plans):
             if i in adoption.takers:
-                _take_all(armature.ik2d.chains[adoption.takers[i]], plan)
+                _take_all(armature.ik2d.chains[adoption.takers[i]], plan, plan.turning.given)
                 done.append(adoption.takers[i])
                 armature.ik2d.chains[adoption.takers[i]].adopted.batch = batch
                 continue
@@ -192,9 +199,10 @@ def _name_for(armature: Object, plan: AdoptPlan) -> str:
     return unique_name(plan.limb.title, taken, is_other_bone(armature, plan.name))
 
 
-def _take_all(chain: PropertyGroup, plan: AdoptPlan) -> None:
+def _take_all(chain: PropertyGroup, plan: AdoptPlan, others: Iterable[tuple[str, str]] = ()) -> None:
+    """Mute what a plan's chain takes over, and other constraints."""
     bones = plan.limb.armature.pose.bones
-    for bone, constraint in plan.muted:
+    for bone, constraint in (*plan.muted, *others):
         take(chain, bone, bones[bone].constraints[constraint])
 
 
@@ -228,7 +236,7 @@ def _set_up(armature: Object, chain: PropertyGroup, plan: AdoptPlan, scene: Scen
     align(chain, plan.stretch.aligned)
     chain.stretch = plan.stretch.most
     chain.stretch_bones = 'LAST' if plan.stretch.last_only else 'ALL'
-    chain.influence = plan.influence
+    chain.influence = 1.0 if plan.always_acts else plan.influence
     if plan.tip_offset is not None:
         chain.tip_rotation, chain.tip_angle_offset = 'TARGET', plan.tip_offset
     _animate(armature, name, plan, scene)
@@ -341,7 +349,7 @@ def _solve_by(chain: PropertyGroup, settings: dict[str, Any]) -> None:
 
 
 def _animate(armature: Object, name: str, plan: AdoptPlan, scene: Scene) -> None:
-    """Key the chain's bend, and copy the animation of the constraint's influence."""
+    """Key the chain's bend, and give it the animation of the IK's influence; or its FK copies the rest."""
     chain, animation = armature.ik2d.chains[name], armature.animation_data
     levels, holder = levels_of(armature), existing_channels(armature)
     groups = {group.name for group in holder.groups} if holder else set()
@@ -350,8 +358,11 @@ def _animate(armature: Object, name: str, plan: AdoptPlan, scene: Scene) -> None
     if len(plan.sides) > 1:
         values = {1.0: 0.0, -1.0: 1.0}
         key_steps(armature, f"{path}.bend", name, [(f, values[side]) for f, side in plan.sides], scene)
-    if animation_of(plan.limb, "influence"):
-        copy_animation(armature, plan.limb.main.path_from_id("influence"), f"{path}.influence", name)
+    influence = plan.limb.main.path_from_id("influence")
+    if animation_of(plan.limb, "influence") and not plan.always_acts:
+        copy_animation(armature, influence, f"{path}.influence", name)
+    for bone, constraint in plan.turning.given:
+        switch(chain, bone, armature.pose.bones[bone].constraints[constraint], influence)
     keep_animation(chain, levels, groups, last_slot)
 
 

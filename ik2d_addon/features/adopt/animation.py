@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The animation of an IK constraint: copied to its chain, and removed again."""
+"""The animation of an IK constraint: copied to its chain, turned round for FK copies, and removed again."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -7,13 +7,15 @@ from contextlib import ExitStack
 import bpy
 
 from ...core.words import noted
-from ...rig.animation import actions, curve_copies, versions
+from ...rig.animation import actions, curve_copies, key_columns, versions
 from ...rig.animation.times import action_time
 from ...rig.animation.value_keys import acting_driver, curve_of
 from .limbs import Limb
 
 # The levels of data that hold F-Curves, from the outside in.
 LEVELS = ("DATA", "ACTION", "SLOT", "LAYER", "STRIP", "BAG")
+# Modifiers that do the same to keys that are turned round.
+_ALIKE = ('CYCLES', 'STEPPED')
 
 
 def animation_of(limb: Limb, name: str) -> str:
@@ -81,6 +83,52 @@ def copy_animation(armature: bpy.types.Object, source: str, path: str, group: st
         new = actions.fcurve(holder, path, 0, group, undo)
         curve_copies.copy_curve(holder.fcurves.find(source), new)
         undo.pop_all()
+
+
+# --- Turned round ------------------------------------------------------------
+
+
+def turns_round(armature: bpy.types.Object, path: str) -> bool:
+    """Return whether the driver or the F-Curve of a property can be turned round: see `turn_round`."""
+    driver = acting_driver(armature, path)
+    curve = driver if driver is not None else curve_of(armature, path)
+    if curve is None or len(curve.sampled_points) or driver is not None and driver.driver.use_self:
+        return False
+    return all(each.mute or each.type in _ALIKE or _is_plain(each) for each in curve.modifiers)
+
+
+def _is_plain(modifier: bpy.types.FModifier) -> bool:
+    """Return whether a modifier is the polynomial in place of keys that drivers have."""
+    if modifier.type != 'GENERATOR' or modifier.mode != 'POLYNOMIAL' or modifier.use_additive:
+        return False
+    return not (modifier.use_restricted_range or modifier.use_influence)
+
+
+def turn_round(armature: bpy.types.Object, source: str, path: str, part: float, group: str) -> None:
+    """Give the property at `path` part * (1 - x), where x is the animated one at `source`.
+
+    A driver has the same variables and expression, and a curve that falls: one that reads the constraint
+    itself would be a dependency cycle.
+    """
+    copy_animation(armature, source, path, group)
+    curve = acting_driver(armature, path)
+    if curve is None:
+        curve = curve_of(armature, path)
+    assert curve is not None
+    plain = [each for each in curve.modifiers if not each.mute and _is_plain(each)]
+    for modifier in plain:
+        first, *others = (part * -each for each in modifier.coefficients)
+        modifier.coefficients = (part + first, *others)
+    if len(curve.keyframe_points):
+        columns = key_columns.columns_of(curve)
+        for name in ("co", "handle_left", "handle_right"):
+            columns[name][:, 1] = part * (1.0 - columns[name][:, 1])
+        key_columns.fill(curve, columns, exact=True)
+    elif not plain:
+        curve.modifiers.new('GENERATOR').coefficients = (part, -part)
+
+
+# --- Removed -----------------------------------------------------------------
 
 
 def take_away(armature: bpy.types.Object, prefix: str, group: str, levels: Sequence[str], last: str) -> None:

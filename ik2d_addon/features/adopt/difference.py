@@ -129,9 +129,10 @@ def apart_from_one_another(plans: Sequence[AdoptPlan]) -> list[list[AdoptPlan]]:
 
 
 def ticked(adoption: Adoption, found: Mapping[str, Difference]) -> set[str]:
-    """Return the last bones of the limbs to adopt at first: of several those that will not be far off."""
+    """Return the last bones of the limbs to adopt at first: of several those that act and will not be far off."""
     names = [plan.name for plan in adoption.plans]
-    near = {name for name in names if name not in found or found[name].part <= FAR}
+    acting = [plan.name for plan in adoption.plans if plan.acts.ever]
+    near = {name for name in acting if name not in found or found[name].part <= FAR}
     return near if len(names) > 1 else set(names)
 
 

@@ -10,7 +10,7 @@ from ...core.words import listed, noted, say
 from ...rig.animation.remembered import plain
 from ...rig.chain.hands import REST, hanging_bones, posed_hands, unkeyed_bones
 from ...rig.chain.renames import bones_of, found_bone, remember, straighten
-from .animation import LEVELS, levels_of, take_away
+from .animation import LEVELS, levels_of, take_away, turn_round
 from .muting import silence, unsilence, unsilence_as_noted
 
 # A bone's properties to restore: its rotation mode first, since setting that converts the rest.
@@ -32,18 +32,32 @@ _KEPT = (
 
 def take(chain: PropertyGroup, bone: str, constraint: Constraint) -> None:
     """Mute a bone's constraint and note how to restore it."""
-    armature = chain.id_data
-    taken = chain.adopted.constraints.add()
-    taken.bone, taken.constraint, taken.kind = bone, constraint.name, constraint.type
-    taken.target_bone = constraint.subtarget
+    armature, taken = chain.id_data, _noted(chain, bone, constraint)
     taken.was_muted, taken.lost_target = silence(armature, constraint)
     taken.loses_target = taken.lost_target is not None
     taken.note = "" if taken.loses_target else f"mute\t{taken.was_muted:d}"  # by which 1.0.0 restores it
-    remember(taken.place, armature.data, bone)
     if _has_target_bone(taken):
         remember(taken.target_bone_place, taken.lost_target.data, taken.target_bone)
+
+
+def _noted(chain: PropertyGroup, bone: str, constraint: Constraint) -> PropertyGroup:
+    """Return a new note on a bone's constraint: what finds it again."""
+    armature, taken = chain.id_data, chain.adopted.constraints.add()
+    taken.bone, taken.constraint, taken.kind = bone, constraint.name, constraint.type
+    taken.target_bone = constraint.subtarget
+    remember(taken.place, armature.data, bone)
     constraints = armature.pose.bones[bone].constraints
     taken.index, taken.count = list(constraints).index(constraint), len(constraints)
+    return taken
+
+
+def switch(chain: PropertyGroup, bone: str, constraint: Constraint, source: str) -> None:
+    """Give a copy of an FK bone 1 - the animated influence at the path `source`; note how to restore it."""
+    armature = chain.id_data
+    taken = _noted(chain, bone, constraint)
+    taken.is_switched, taken.influence = True, constraint.influence
+    path = constraint.path_from_id("influence")
+    turn_round(armature, source, path, taken.influence, chain.name)
 
 
 def _has_target_bone(taken: PropertyGroup) -> bool:
@@ -152,6 +166,10 @@ def _give_back_constraint(chain: PropertyGroup, taken: PropertyGroup) -> tuple[s
 
 def _restore(armature: Object, constraint: Constraint, taken: PropertyGroup) -> str:
     """Restore a constraint; return a sentence about what is gone, "" where nothing is."""
+    if taken.is_switched:
+        take_away(armature, constraint.path_from_id("influence"), "", [], "")
+        constraint.influence = taken.influence
+        return ""
     which = say("'{constraint}' of bone '{owner}'", constraint=constraint.name, owner=taken.bone)
     target, subtarget = taken.lost_target, taken.target_bone
     if _has_target_bone(taken):

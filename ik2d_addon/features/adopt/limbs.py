@@ -9,6 +9,7 @@ from itertools import takewhile
 
 import bpy
 
+from ...core.words import listed, noted, number_of, say
 from ...rig.chain.checks.bones import is_joined
 from ...rig.chain.checks.found_post import FoundPost, chains_turning, post_among
 from ...rig.chain.dependencies import acts_now
@@ -269,3 +270,56 @@ def _stems(name: str) -> Iterator[str]:
         if shorter == name:
             return
         name = shorter
+
+
+# --- What is left alone -------------------------------------------------------
+
+
+def why_none(armature: bpy.types.Object, names: Sequence[str] | None, idle: int) -> str:
+    """Return why an armature has no limb to adopt, in words."""
+    if names is None:
+        if not idle:
+            return say("Armature '{armature}' has no IK constraint", armature=armature.name)
+        return say(
+            "Armature '{armature}' has no IK constraint that acts, only {constraints} that are muted or have "
+            "no target or influence",
+            armature=armature.name,
+            constraints=number_of(idle, "IK constraint"),
+        )
+    if not names:
+        return say("Select a bone of the limb to adopt in Pose Mode, or adopt all")
+    which = f"'{names[0]}'" if len(names) == 1 else say("the {count} selected bones", count=len(names))
+    return say(
+        "No IK constraint that acts moves {which}; select a bone of a limb that has one, or adopt all",
+        which=which,
+    )
+
+
+def left_alone(idle: int, helpers: int, single: Sequence[str]) -> list[str]:
+    """Return a sentence for each kind of IK that Adopt leaves alone."""
+    notes = []
+    if single:
+        notes.append(
+            say(
+                "Left alone: the one-bone IK of {names}, which a chain would not improve; select the "
+                "bone to adopt it all the same",
+                names=listed(single),
+            )
+        )
+    if idle:
+        template = noted(
+            "Left alone: {number} IK constraints that are muted, or without a target or influence"
+        )
+        if idle == 1:
+            template = noted(
+                "Left alone: {number} IK constraint that is muted, or without a target or influence"
+            )
+        notes.append(say(template, number=idle))
+    if helpers:
+        notes.append(
+            say(
+                "Left alone: IK of {helpers} of Rigify's own limbs, which move the targets of others",
+                helpers=helpers,
+            )
+        )
+    return notes

@@ -9,7 +9,7 @@ from bpy.types import Action, Constraint, FCurve, Object
 from ...core.words import say
 from ...rig.animation import versions
 from ...rig.animation.value_keys import driver_of
-from ...rig.scene.bone_constraints import SWITCHES, is_animated
+from ...rig.chain.dependencies import SWITCHES, is_animated
 
 # A line of a note of 1.0.0: the path of a driver; or that of an F-Curve, and the handle of its slot.
 _LINE = re.compile(r"(?:driver|(curve))\t((?:.*\.)?(mute|enabled))(?(1)\t(\d{1,10}))")

@@ -196,7 +196,7 @@ def _make_live(adoption: "Adoption", names: Sequence[str]) -> None:
     if not is_live_at_once():
         return
     for i, (name, plan) in enumerate(zip(names, adoption.plans, strict=True)):
-        if i not in adoption.takers and plan.acts:
+        if i not in adoption.takers and plan.acts.now:
             adoption.armature.ik2d.chains[name].live = True
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -16,13 +17,13 @@ from ...core.swing import POLE, SHORTEST_WAY, SWING
 from ...rig.animation.remembered import put_back_after
 from ...rig.chain.bone_limits import Range, limits_of_bones, range_about
 from ...rig.chain.checks.bones import rest_joints
-from ...rig.chain.dependencies import acts_now, parents, walk
+from ...rig.chain.dependencies import COPIES, acts_now, is_animated, parents, walk
 from ...rig.chain.joints import normal_in_bone, turning_axis
 from ...rig.chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane, line_of, reach_of, side_at_rest
 from ...rig.rest import rest_bone, rest_matrix
 from ...rig.scene.bone_constraints import is_active
 from ...rig.scene.record import Target
-from .animation import animation_of
+from .animation import animation_of, turns_round
 from .course import Course, pole_of, read_course, span, target_of
 from .limbs import Limb, Locks, ik_locks, post_of
 from .planes import (
@@ -65,6 +66,30 @@ class PlannedJoints:
         return not (self.limits or self.weights or any(any(locks) for locks in self.locks.values()))
 
 
+class Acting(NamedTuple):
+    """When an IK constraint acts, or what blends with it as its chain will."""
+
+    now: bool  # at the current frame
+    ever: bool  # on any of the watched frames
+
+
+@dataclass(frozen=True, eq=False)
+class Turning:
+    """Constraints that turn a limb's bones besides its IK, each (bone, constraint)."""
+
+    muted: tuple[tuple[str, str], ...] = ()  # they only turned what the IK starts from
+    # The following copy FK bones where the IK's influence is animated. They stay, as the chain then always
+    # acts: some get 1 - that influence, the others have an animated influence of their own.
+    given: tuple[tuple[str, str], ...] = ()
+    kept: tuple[tuple[str, str], ...] = ()
+    is_stuck: bool = False  # whether the influence has an animation that they cannot be given
+
+    @property
+    def copies(self) -> tuple[tuple[str, str], ...]:
+        """All that copy FK bones."""
+        return self.given + self.kept
+
+
 @dataclass(frozen=True, eq=False)
 class PlannedStretch:
     """How the bones of an adopted chain will stretch."""
@@ -92,8 +117,8 @@ class AdoptPlan:
     )  # radians from the target's rotation to that of the last bone; None where it is free
     # the furthest that the target is off a plane that stays, a length in the world, and the frame of that
     off_plane: tuple[float, int]
-    acts: bool  # whether the constraint poses the limb at the current frame
-    turning: tuple[tuple[str, str], ...] = ()  # (bone, constraint) that only turned what the IK starts from
+    acts: Acting
+    turning: Turning = Turning()
     lost: tuple[str, ...] = ()  # settings that a chain cannot carry over, a line each
 
     @property
@@ -114,7 +139,12 @@ class AdoptPlan:
     @property
     def muted(self) -> list[tuple[str, str]]:
         """(bone, constraint) that the chain mutes: its own IK first."""
-        return [*self.limb.constraints, *self.limb.idle, *self.turning]
+        return [*self.limb.constraints, *self.limb.idle, *self.turning.muted]
+
+    @property
+    def always_acts(self) -> bool:
+        """Whether the chain acts on all frames, as each bone copies an FK bone where the IK does not act."""
+        return {bone for bone, _ in self.turning.copies} >= set(self.limb.bones)
 
     @property
     def has_choice(self) -> bool:
@@ -124,7 +154,8 @@ class AdoptPlan:
     @property
     def acts_fully(self) -> bool:
         """Whether the influence of its chain is 1 throughout."""
-        return self.influence == 1.0 and not animation_of(self.limb, "influence")
+        animated = bool(self.turning.copies) or animation_of(self.limb, "influence")
+        return self.influence == 1.0 and not animated
 
     @property
     def as_settings(self) -> SimpleNamespace:
@@ -175,7 +206,10 @@ def read_plan(limb: Limb, watched: Watched, others: Sequence[AdoptPlan] = ()) ->
             main.pole_target or not keeps_plane(course, bending.plane, reach_of(rest))
         ):
             turns = None if stretches else _tip_offset(main, bones, bending.plane, _FAR_ASKEW)
-            bending = _following(limb, bones, rest, course, plane, bending, len(bones) - (turns is not None))
+            rows = np.flatnonzero(watched.acting[limb.constraints[0]] == 1.0)
+            full = read_course(own, watched.at(rows)) if len(rows) else None
+            count = len(bones) - (turns is not None)
+            bending = _following(limb, bones, rest, course, plane, bending, count, full)
         limits, slanted = limits_of_bones(bones, bending.plane)
         if taken == BEND and not is_own:
             locks = {bone.name: _locks_needed(bone, locks[bone.name], bending.plane) for bone in bones}
@@ -193,6 +227,7 @@ def read_plan(limb: Limb, watched: Watched, others: Sequence[AdoptPlan] = ()) ->
         bending = _unbent(
             bones[: len(bones) - (tip_offset is not None)], rest, course, bending, limits, planned
         )
+    turning = _turning(limb, [armature.pose.bones[name] for name in limb.bones], watched.frames)
     off = (0.0, watched.frames[0]) if bending.moves else off_plane(bending.plane, course, reach_of(rest))
     return AdoptPlan(
         limb=limb,
@@ -206,8 +241,8 @@ def read_plan(limb: Limb, watched: Watched, others: Sequence[AdoptPlan] = ()) ->
         stretch=_stretch(armature, bones, stretches),
         tip_offset=tip_offset,
         off_plane=off,
-        acts=acts_now(main),
-        turning=tuple(_turning(limb, bones, watched.frames)),
+        acts=Acting(acts_now(main) or bool(turning.copies), bool(watched.acting[limb.constraints[0]].any())),
+        turning=turning,
     )
 
 
@@ -228,19 +263,17 @@ def _following(
     plane: Plane,
     bending: Bending,
     count: int,
+    full: Course | None,
 ) -> Bending:
     """Return the bending of a plane that follows the target, or the pole if there is one.
 
     plane: that of the rest pose. bending: that of a plane that stays. count: the bones from the root on that
-    bend to a side.
+    bend to a side. full: as in `towards_pole`.
     """
     if course.poles is None or _hangs_on(pole_of(limb), limb):
         return swinging(rest, SHORTEST_WAY if len(bones) == 1 else SWING, bending, course, count)
-    acts_fully = limb.main.influence == 1.0 and not (
-        animation_of(limb, "influence") or animation_of(limb, "mute")
-    )
     angle = float(limb.main.pole_angle)
-    return towards_pole(rest, bones, angle, course, plane, count, acts_fully and not limb.main.mute)
+    return towards_pole(rest, bones, angle, course, plane, count, full)
 
 
 def _hangs_on(pole: Target | None, limb: Limb) -> bool:
@@ -295,14 +328,33 @@ def _locked(bones: Sequence[bpy.types.PoseBone], locks: dict[str, Locks]) -> Ite
 # --- Numbers -----------------------------------------------------------------
 
 
-def _turning(
-    limb: Limb, bones: Sequence[bpy.types.PoseBone], times: Sequence[float]
-) -> Iterator[tuple[str, str]]:
-    """Yield (bone, constraint) that turn a limb's bones before its IK does, and would turn the chain's."""
-    for bone in bones:
-        for constraint in bone.constraints:
-            if constraint.type in _TURNING and is_active(limb.armature, constraint, [times[0], times[-1]]):
-                yield bone.name, constraint.name
+def _turning(limb: Limb, bones: Sequence[bpy.types.PoseBone], times: Sequence[float]) -> Turning:
+    """Return the constraints that turn a limb's bones before its IK does, and would turn the chain's."""
+    acting = [
+        (bone, constraint)
+        for bone in bones
+        for constraint in bone.constraints
+        if constraint.type in (*_TURNING, *COPIES)
+        and is_active(limb.armature, constraint, [times[0], times[-1]])
+    ]
+    copies = [each for each in acting if each[1].type in COPIES] if _switches(limb) else []
+    kept = [each for each in copies if is_animated(limb.armature, each[1])]
+    given = [each for each in copies if each not in kept]
+    is_stuck = bool(given) and not turns_round(limb.armature, limb.main.path_from_id("influence"))
+    if is_stuck:
+        given = []
+    muted = [each for each in acting if each[1].type in _TURNING and each not in (*given, *kept)]
+    return Turning(_named(muted), _named(given), _named(kept), is_stuck)
+
+
+def _named(held: Sequence[tuple[bpy.types.PoseBone, bpy.types.Constraint]]) -> tuple[tuple[str, str], ...]:
+    return tuple((bone.name, constraint.name) for bone, constraint in held)
+
+
+def _switches(limb: Limb) -> bool:
+    """Return whether keys or a driver switch a limb between its IK and its FK, by the IK's influence."""
+    kind = animation_of(limb, "influence")
+    return bool(kind) and "strips" not in kind and len(limb.ik_constraints) == 1 and post_of(limb) is None
 
 
 def _stretch(

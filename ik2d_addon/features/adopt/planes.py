@@ -138,12 +138,13 @@ def towards_pole(
     course: Course,
     plane: Plane,
     bending: int,
-    acts_fully: bool,
+    full: Course | None,
 ) -> Bending:
     """Return the bending of a limb with a pole, such that its joints are on the side that the IK has them.
 
     angle: the constraint's pole angle, radians. plane: that of the rest pose. bending: how many bones from
-    the root on bend to a side. acts_fully: whether the IK alone poses the limb on all frames.
+    the root on bend to a side. full: the course on the frames on which the IK alone poses the limb, None
+    where there are none.
 
     Blender turns the pose of the bones' own channels to the pole, a chain its rest pose. Both keep the spin
     from the side that faces the pole to the axis that the limb bends about, so the pole angle is the one
@@ -151,11 +152,11 @@ def towards_pole(
     """
     reach, straight = reach_of(rest), Plane.is_straight(rest)
     spin, axis = None, np.zeros(3)
-    if acts_fully and course.poles is not None:
-        lines, spans = course.lines, course.spans(bending)
-        spin = _mean_spin(*spins(lines, course.poles - course.joints[:, 0], spans), reach)
+    if full is not None and full.poles is not None:
+        lines, spans = full.lines, full.spans(bending)
+        spin = _mean_spin(*spins(lines, full.poles - full.joints[:, 0], spans), reach)
         if straight:
-            axis = (course.first.swapaxes(1, 2) @ spans[..., None])[..., 0].sum(axis=0)
+            axis = (full.first.swapaxes(1, 2) @ spans[..., None])[..., 0].sum(axis=0)
     if spin is None:
         joints, first = own_pose(bones)
         side = first @ (np.cos(angle), 0.0, np.sin(angle))

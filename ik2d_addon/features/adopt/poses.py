@@ -2,16 +2,17 @@
 """Poses of bones and places of targets over the frames of an action, as Blender evaluates them."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from math import ceil, floor
 from typing import Any
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.inputs import Floats
 from ...rig.animation.versions import has_curves
-from ...rig.chain.chain import RigChain, SolverSettings
+from ...rig.chain.chain import Remarks, RigChain, SolverSettings
 from ...rig.chain.dependencies import influences, walk
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.record import Target
@@ -31,17 +32,23 @@ class Watched:
     world: Floats  # (frames, 4, 4) the armature object's matrix
     poses: dict[str, Floats]  # of each bone, and of those above the chains: (frames, 4, 4)
     targets: dict[Target, Floats]  # (frames, 3) in the world
+    # (frames,) 0..1 how much a limb's IK acts, by its bone and name
+    acting: dict[tuple[str, str], Floats] = field(default_factory=dict)
 
-    def thinned(self, most: int) -> "Watched":
-        """Return at most so many of the frames, evenly spread."""
-        count = len(self.frames)
-        rows = np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.intp))
+    def at(self, rows: NDArray[np.intp]) -> "Watched":
+        """Return some of the frames alone."""
         return Watched(
             tuple(self.frames[row] for row in rows),
             self.world[rows],
             {name: poses[rows] for name, poses in self.poses.items()},
             {target: places[rows] for target, places in self.targets.items()},
+            {constraint: acting[rows] for constraint, acting in self.acting.items()},
         )
+
+    def thinned(self, most: int) -> "Watched":
+        """Return at most so many of the frames, evenly spread."""
+        count = len(self.frames)
+        return self.at(np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.intp)))
 
     def joints(self, armature: bpy.types.Object, bones: Sequence[str]) -> Floats:
         """Return the joints of bones, heads and the last tail (frames, n + 1, 3), in the armature's space."""
@@ -50,11 +57,17 @@ class Watched:
         return np.stack([*heads, tail[:, :3]], axis=1)
 
 
-def _unsolved(armature: bpy.types.Object, bones: Sequence[str]) -> RigChain:
-    """Return a chain for sampling only: it has bones, and 0 for whatever else a chain needs."""
+def _unsolved(
+    armature: bpy.types.Object, bones: Sequence[str], acting: Sequence[tuple[str, str]]
+) -> RigChain:
+    """Return a chain for sampling only: it has bones, and 0 for whatever else a chain needs.
+
+    acting: (bone, constraint) of which to sample how much they act.
+    """
     nothing: dict[str, Any] = {field.name: 0 for field in fields(RigChain) if field.default is MISSING}
     known = {"armature": armature, "bones": tuple(bones), "target": armature, "subtarget": ""}
-    return RigChain(**{**nothing, **known, "settings": SolverSettings('TWO_BONE')})
+    remarks = Remarks("", 0.0, copies=tuple(acting))
+    return RigChain(**{**nothing, **known, "settings": SolverSettings('TWO_BONE'), "remarks": remarks})
 
 
 def frames_of(
@@ -91,13 +104,16 @@ def watched(
     targets: Sequence[Target],
     frames: Sequence[int],
     progress: Callable[[float], None] | None = None,
+    acting: Sequence[tuple[str, str]] = (),
 ) -> Watched:
     """Return the poses of limbs, bones from root to tip, and the places of targets, on some frames.
 
-    scene: as in `watch`. progress: called with the part that is done, 0..1.
+    scene: as in `watch`. progress: called with the part that is done, 0..1. acting: the IK of each limb,
+    (bone, constraint), if it is asked how much that acts.
     """
-    chains = [_unsolved(armature, bones) for bones in limbs]
+    asked = [acting[i : i + 1] for i in range(len(limbs))]
+    chains = [_unsolved(armature, bones, own) for bones, own in zip(limbs, asked, strict=True)]
     with live_paused():
-        world, places, poses = watch(scene, chains, targets, frames, progress)
+        world, places, poses, copied = watch(scene, chains, targets, frames, progress)
     by_target = {target: places[:, k] for k, target in enumerate(targets)}
-    return Watched(tuple(frames), world, poses, by_target)
+    return Watched(tuple(frames), world, poses, by_target, dict(zip(acting, copied, strict=False)))

@@ -27,7 +27,7 @@ class IK2D_PG_muted_in(PropertyGroup):
 
 
 class IK2D_PG_taken(PropertyGroup):
-    """One constraint that was muted: an IK, or one that turned bones before it."""
+    """One constraint that was muted or switched: an IK, or one that turned bones before it."""
 
     __slots__ = ()
 
@@ -46,6 +46,10 @@ class IK2D_PG_taken(PropertyGroup):
     target_bone_place: PointerProperty(
         name="Place", description="Where that bone stood", type=IK2D_PG_place, **NOTE
     )
+    is_switched: BoolProperty(
+        description="Whether it is not muted, but acts as much as the IK did not", **NOTE
+    )
+    influence: FloatProperty(description="Its influence before, where it is switched so", **NOTE)
     # of 1.0.0: what it muted, and the actions of the F-Curves in the note. A plain mute still has its note
     note: StringProperty(description="What was muted, and how it was before", **NOTE)
     actions: CollectionProperty(type=IK2D_PG_muted_in, override=GROWING, options=HIDDEN)

@@ -17,8 +17,9 @@ from ...core.words import listed, noted, number_of, say
 from ...rig.animation.value_keys import curve_of, driven_paths
 from ...rig.chain.bone_limits import has_limits, limits_elsewhere
 from ...rig.chain.chain import reading
+from ...rig.chain.dependencies import SWITCHES
 from ...rig.chain.joints import normal_in_bone, turning_axis
-from ...rig.scene.bone_constraints import SWITCHES, is_active
+from ...rig.scene.bone_constraints import is_active
 from .animation import animation_of
 from .compare import Past
 from .limbs import ik_locks
@@ -88,7 +89,7 @@ def carried_over(plan: AdoptPlan, chain: bpy.types.PropertyGroup, measured: Sequ
     if chain.tip_rotation == 'TARGET':
         yield say("its target's rotation in the plane as the angle of the last bone")
     kind = animation_of(limb, "influence")
-    if "strips" not in kind and (kind or chain.influence < 1.0):
+    if "strips" not in kind and not plan.always_acts and (kind or chain.influence < 1.0):
         yield say(
             "the influence{part}", part=say(", {kind}", kind=kind) if kind else f" {chain.influence:.3g}"
         )
@@ -107,9 +108,18 @@ def carried_over(plan: AdoptPlan, chain: bpy.types.PropertyGroup, measured: Sequ
         yield say(
             "it also mutes {own}: IK of bones that this limb shares, which it overrides", own=constraints
         )
-    if plan.turning:
-        constraints = of_bones(plan.turning)
+    turning = plan.turning
+    if turning.muted:
+        constraints = of_bones(turning.muted)
         yield say("it also mutes {own}, which acted before the IK", own=constraints)
+    if turning.given:
+        yield say(
+            "the switch to FK: {own} get 1 minus the influence of the IK, {kind}",
+            own=of_bones(turning.given),
+            kind=say(kind),
+        )
+    if turning.kept:
+        yield say("the switch to FK: {own} stay as they are", own=of_bones(turning.kept))
 
 
 def _pole(chain: bpy.types.PropertyGroup, main: bpy.types.KinematicConstraint) -> Iterator[str]:
@@ -234,6 +244,11 @@ def _lost_settings(
         yield say("the little that Blender's IK stretches within reach, where the chain keeps its length")
     if plan.stretch.most > 1.0 and plan.stretch.last_only:
         yield say("stretch of the other bones, which inherit scale: they would shear")
+    if plan.turning.is_stuck:
+        yield say(
+            "the FK bones that it copies: modifiers, samples or the driver of its influence cannot be turned "
+            "round for them"
+        )
     if "strips" in animation_of(plan.limb, "influence"):
         yield say("its influence as NLA strips have it")
     # Of several, as of Rigify's limbs, another acts where one is muted.
@@ -268,7 +283,7 @@ def _others(plan: AdoptPlan, bones: Sequence[bpy.types.PoseBone], times: Sequenc
         for bone in bones
         for constraint in bone.constraints
         if constraint.type not in _CARRIED
-        and (bone.name, constraint.name) not in plan.muted
+        and (bone.name, constraint.name) not in (*plan.muted, *plan.turning.copies)
         and is_active(plan.limb.armature, constraint, [times[0], times[-1]])
     ]
 
@@ -321,57 +336,6 @@ def _is_turned(bone: bpy.types.PoseBone) -> bool:
 def _is_driven(bone: bpy.types.PoseBone) -> bool:
     start = f"{bone.path_from_id()}.rotation_"
     return any(path.startswith(start) for path in driven_paths(bone.id_data))
-
-
-# --- What is left alone -------------------------------------------------------
-
-
-def why_none(armature: bpy.types.Object, names: Sequence[str] | None, idle: int) -> str:
-    if names is None:
-        if not idle:
-            return say("Armature '{armature}' has no IK constraint", armature=armature.name)
-        return say(
-            "Armature '{armature}' has no IK constraint that acts, only {constraints} that are muted or have "
-            "no target or influence",
-            armature=armature.name,
-            constraints=number_of(idle, "IK constraint"),
-        )
-    if not names:
-        return say("Select a bone of the limb to adopt in Pose Mode, or adopt all")
-    which = f"'{names[0]}'" if len(names) == 1 else say("the {count} selected bones", count=len(names))
-    return say(
-        "No IK constraint that acts moves {which}; select a bone of a limb that has one, or adopt all",
-        which=which,
-    )
-
-
-def left_alone(idle: int, helpers: int, single: Sequence[str]) -> list[str]:
-    notes = []
-    if single:
-        notes.append(
-            say(
-                "Left alone: the one-bone IK of {names}, which a chain would not improve; select the "
-                "bone to adopt it all the same",
-                names=listed(single),
-            )
-        )
-    if idle:
-        template = noted(
-            "Left alone: {number} IK constraints that are muted, or without a target or influence"
-        )
-        if idle == 1:
-            template = noted(
-                "Left alone: {number} IK constraint that is muted, or without a target or influence"
-            )
-        notes.append(say(template, number=idle))
-    if helpers:
-        notes.append(
-            say(
-                "Left alone: IK of {helpers} of Rigify's own limbs, which move the targets of others",
-                helpers=helpers,
-            )
-        )
-    return notes
 
 
 def taken_in_words(plan: AdoptPlan) -> str:

@@ -168,6 +168,6 @@ def _carried(
         raise refusal("ground_velocity must be three numbers, not {velocity!r}", velocity=velocity)
     way: Floats = (times - times[0])[:, None] * speed
     if rig.foot is not None and rig.foot.ground is not None:
-        _, places, _ = watch(scene, [rig], [(rig.foot.ground, "")], frames)
+        _, places, *_ = watch(scene, [rig], [(rig.foot.ground, "")], frames)
         way = way + places[:, 0] - places[0, 0]
     return way

@@ -16,7 +16,7 @@ from ...core.words import listed, noted, number_of, refusal, say
 from .checks.bones import chain_bones, rest_joints
 from .checks.stored_values import refuse_broken_rest, refuse_damaged
 from .checks.targets import GROUND_ROLE, POLE_ROLE, TARGET_ROLE, check_pole, check_target
-from .dependencies import Node
+from .dependencies import Node, fk_copies
 from .foot.foot import Foot, foot_values, read_foot
 from .hands import Hands, read_hands
 from .joints import (
@@ -70,6 +70,7 @@ class Remarks:
     notes: tuple[str, ...] = ()  # warnings
     other_controls: bool = False  # whether one of these names other controls of the bones
     forced: tuple[str, ...] = ()  # problems refused without force: inputs that are missing or do not run
+    copies: tuple[tuple[str, str], ...] = ()  # (bone, constraint): see `fk_copies`
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,6 +276,7 @@ def read_chain(
             plane=taken,
             off_plane=float(plane.distance(joints).max()),
             notes=(*carried, *left_alone, *swing_note(settings, bones[0])),
+            copies=fk_copies(settings, bones),
         ),
         swing=swing,
         pole=(settings.pole, settings.pole_subtarget) if swing is not None and swing.rule == POLE else None,

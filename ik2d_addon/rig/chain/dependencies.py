@@ -8,7 +8,7 @@ from operator import itemgetter
 
 import bpy
 
-from ..animation.value_keys import existing_drivers
+from ..animation.value_keys import acting_driver, curve_of, existing_drivers
 
 # A data block with "" for all of it, or an armature object with one of its bones.
 Node = tuple[bpy.types.ID, str]
@@ -20,6 +20,11 @@ _BONE = re.compile(r'(pose\.bones\["(?:[^"\\]|\\.)*"\])\.')
 _TO_SHAPES = ('FOLLOW_PATH', 'CLAMP_TO', 'SHRINKWRAP', 'SPLINE_IK')
 # Constraints that take over a whole place; a blend has two of them or more.
 _COPYING = ('COPY_TRANSFORMS', 'COPY_LOCATION')
+# The properties that switch a constraint, and all that say how much it acts.
+SWITCHES = ("mute", "enabled")
+_STRENGTH = (*SWITCHES, "influence")
+# Constraints by which a bone copies the rotation of an FK bone.
+COPIES = ('COPY_ROTATION', 'COPY_TRANSFORMS')
 
 
 def walk(roots: Iterable[Node], sources: Callable[[Node], Iterable[Node]]) -> list[Node]:
@@ -192,6 +197,39 @@ class _Drivers:
 def acts_now(constraint: bpy.types.Constraint) -> bool:
     """Return whether a constraint is not muted and has influence now."""
     return not constraint.mute and bool(constraint.influence > 0.0)
+
+
+def is_animated(
+    armature: bpy.types.Object, constraint: bpy.types.Constraint, names: Sequence[str] = _STRENGTH
+) -> bool:
+    """Return whether F-Curves or drivers set some of a constraint's properties: its strength, if not told."""
+    paths = [constraint.path_from_id(name) for name in names]
+    return any(curve_of(armature, path) or acting_driver(armature, path) for path in paths)
+
+
+def fk_copies(
+    settings: bpy.types.PropertyGroup, bones: Iterable[bpy.types.PoseBone]
+) -> tuple[tuple[str, str], ...]:
+    """Return the (bone, constraint) by which the bones of an adopted chain copy FK bones now and then.
+
+    They blend the chain's pose with that of the FK bones, as they did the pose of the IK.
+    """
+    adopted = getattr(settings, "adopted", None)  # not where Adopt was removed
+    if adopted is None or not len(adopted.constraints):
+        return ()
+    return tuple(
+        (bone.name, constraint.name)
+        for bone in bones
+        for constraint in bone.constraints
+        if constraint.type in COPIES and is_animated(settings.id_data, constraint)
+    )
+
+
+def strength_of(held: Iterable[tuple[str, str]], evaluated: bpy.types.Object) -> float:
+    """Return how much the strongest of constraints, (bone, constraint), acts on an evaluated armature."""
+    bones = evaluated.pose.bones
+    acting = (bones[bone].constraints[name] for bone, name in held)
+    return max((each.influence for each in acting if acts_now(each)), default=0.0)
 
 
 def influences(node: Node) -> Iterator[Node]:

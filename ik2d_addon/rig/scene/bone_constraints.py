@@ -14,6 +14,7 @@ from ..animation.fcurves import BEZIER, CONSTANT, LINEAR, column
 from ..animation.times import animation_times
 from ..animation.value_keys import acting_driver, curve_of
 from ..chain.chain import RigChain
+from ..chain.dependencies import SWITCHES, is_animated
 from ..chain.joints import ALIGNED, own_axis
 from ..chain.native_state import own_constraints
 from .lengths.slide_locations import location_without_slides
@@ -28,9 +29,6 @@ _PLACING = ('COPY_LOCATION', 'LIMIT_LOCATION', 'LIMIT_DISTANCE', 'FLOOR', 'CLAMP
 _CARRYING = (*_PLACING, 'TRANSFORM', 'CHILD_OF', 'ARMATURE', 'FOLLOW_PATH')
 # Constraints that leave a bone's rotation and the place of its tail as they are.
 _HARMLESS = ('LIMIT_SCALE', 'MAINTAIN_VOLUME')
-# The properties that switch a constraint, and all that say how much it acts.
-SWITCHES = ("mute", "enabled")
-_STRENGTH = (*SWITCHES, "influence")
 # Angles (radians) within this are the same.
 _SAME_ANGLE = 1e-5
 # The rounding of a slide and of the limit that it was taken from, as a part of the slide.
@@ -51,6 +49,7 @@ class OtherControl:
     below: bool  # whether the owner is not of the chain itself
     driven: bool  # whether a driver sets its influence, so that no key can
     carries: bool = False  # whether it moves the chain by its first bone, as a parent would
+    blends: bool = False  # whether it blends the chain's pose with FK bones: see `fk_copies`
 
 
 def other_controls(
@@ -88,8 +87,9 @@ def carry(rig: RigChain, acting: Sequence[OtherControl]) -> bool:
 
 
 def not_followed(rig: RigChain, acting: Sequence[OtherControl]) -> list[OtherControl]:
-    """Return the acting controls that a solve does not follow."""
-    return [control for control in acting if not control.carries] if carry(rig, acting) else list(acting)
+    """Return the acting controls that a solve does not follow, and that do not blend its pose either."""
+    carried = carry(rig, acting)
+    return [control for control in acting if not (control.blends or carried and control.carries)]
 
 
 def _acting_controls(
@@ -118,6 +118,7 @@ def possible_controls(rig: RigChain, reaching: Sequence[Held] | None = None) -> 
             below=bone.name not in rig.bones,
             driven=acting_driver(rig.armature, constraint.path_from_id("influence")) is not None,
             carries=bone.name == rig.bones[0] and _carries(rig, constraint),
+            blends=(bone.name, constraint.name) in rig.remarks.copies,
         )
         for bone, constraint, bones in _candidates(rig, reaching)
         if _has_targets(constraint)
@@ -315,14 +316,6 @@ def is_idle(owner: bpy.types.Object, constraint: bpy.types.Constraint) -> bool:
     if len(curve.modifiers) or len(curve.sampled_points):
         return False
     return not any(column(curve, name)[:, 1].any() for name in ("co", "handle_left", "handle_right"))
-
-
-def is_animated(
-    armature: bpy.types.Object, constraint: bpy.types.Constraint, names: Sequence[str] = _STRENGTH
-) -> bool:
-    """Return whether F-Curves or drivers set some of a constraint's properties: its strength, if not told."""
-    paths = [constraint.path_from_id(name) for name in names]
-    return any(curve_of(armature, path) or acting_driver(armature, path) for path in paths)
 
 
 def _has_targets(constraint: bpy.types.Constraint) -> bool:

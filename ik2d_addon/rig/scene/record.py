@@ -42,6 +42,7 @@ class Record(Frames):
     bases: NDArray[np.float32]  # (frames, bones, 4, 4) their own location, rotation and scale
     settings: list[Floats]  # (frames, 3 or 7) of each chain, as ChainSamples has them
     surfaces: list[NDArray[np.object_]]  # (frames,) of the ground of each chain, a Surface or None
+    copied: list[Floats]  # (frames,) of each chain, as ChainSamples have it
     stepped: str = ""  # as in Sampling
 
 
@@ -72,7 +73,8 @@ def record_by_curves(
     )
     world = np.broadcast_to(placements.world.astype("f4").astype(np.float64), (frames, 4, 4))
     numbers = {name: row for row, name in enumerate(names)}
-    return Record(world, places, axes, numbers, poses, bases, settings_of(chains, frames), [])
+    copied = [np.zeros(frames) for _ in chains]  # without constraints
+    return Record(world, places, axes, numbers, poses, bases, settings_of(chains, frames), [], copied)
 
 
 def are_set_anew(chains: Sequence[RigChain]) -> bool:
@@ -154,6 +156,7 @@ def samples_of(
             carried=carried,
             poses=poses.of(chain.bones, np.float32),
             poles=None if pole is None else places[pole],
+            copied=record.copied[number] if chain.remarks.copies else None,
         )
         if chain.foot is not None and its_samples.hands is not None:
             surface, ground = None, followed.get("ground")

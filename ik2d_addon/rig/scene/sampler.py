@@ -124,18 +124,19 @@ def watch(
     targets: Sequence[Target],
     times: Sequence[float],
     progress: Callable[[float], None] | None = None,
-) -> tuple[Floats, Floats, dict[str, Floats]]:
+) -> tuple[Floats, Floats, dict[str, Floats], list[Floats]]:
     """Return the evaluated poses of chains of one armature, and places of targets, at ascending times.
 
-    As the armature's matrices (frames, 4, 4), the targets' places (frames, targets, 3) in the world, and
-    {bone: pose matrices (frames, 4, 4)} of the chains' bones and of those above them. scene: or a Sampler
-    of it that has the targets. progress: called with the part that is done, 0..1.
+    As the armature's matrices (frames, 4, 4), the targets' places (frames, targets, 3) in the world,
+    {bone: pose matrices (frames, 4, 4)} of the chains' bones and of those above them, and how much the FK
+    copies (frames,) of each chain act. scene: or a Sampler of it that has the targets. progress: called with
+    the part that is done, 0..1.
     """
     tell = None if progress is None else lambda done: progress(min(1.0, done / len(times)))
     with nullcontext(scene) if isinstance(scene, Sampler) else Sampler(scene, chains, targets) as sampler:
         ((_, record),) = drained(sampler.records(chains, times, STEP, targets), tell)
     poses = {name: record.poses[:, row].astype(np.float64) for name, row in record.bones.items()}
-    return record.world, record.places, poses
+    return record.world, record.places, poses, record.copied
 
 
 def _targets(chains: Sequence[RigChain]) -> list[Target]:

@@ -40,6 +40,7 @@ class ChainSamples(Frames):
     # turn about the foot's axis, and (frames,) how far the ground lifts the ankle in the world
     foot: Floats | None = None
     lifts: Floats | None = None
+    copied: Floats | None = None  # (frames,) 0..1 how much its FK copies act; None without any
 
     @property
     def softness(self) -> Floats:

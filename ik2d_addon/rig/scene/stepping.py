@@ -10,6 +10,7 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..chain.chain import RigChain, values_of
+from ..chain.dependencies import strength_of
 from ..chain.native_state import sampled_controls, with_foot_controls
 from .feet.deforming import Surfaces
 from .live_pause import left_alone
@@ -74,6 +75,7 @@ class _Reading:
         moving = [self._animated or chain.settings.native is not None for chain in chains]
         still = settings_of(chains, frames)
         self._settings = [np.array(own) if moves else own for own, moves in zip(still, moving, strict=True)]
+        self._copied = [np.zeros(frames) for _ in chains]
         self._surfaces = Surfaces(chains, frames)
         self._has_grounds = self._surfaces.are_any
 
@@ -91,6 +93,9 @@ class _Reading:
             self._places.extend(matrix.translation)
             if self._turning:
                 self._aims.append(matrix.to_3x3())
+        for chain, copied in zip(self._chains, self._copied, strict=True):
+            if chain.remarks.copies:
+                copied[i] = strength_of(chain.remarks.copies, evaluated)
         for chain, values in zip(self._chains, self._settings, strict=True):
             if chain.settings.native is not None:
                 controls = chain.settings.native.evaluated_get(depsgraph)
@@ -110,7 +115,8 @@ class _Reading:
         # Blender hands them over column by column.
         poses, bases = (self._kept[name].reshape(frames, -1, 4, 4).swapaxes(2, 3) for name in _POSE_CHANNELS)
         numbers = {name: row for row, name in enumerate(self._names)}
-        return Record(self._world, places, axes, numbers, poses, bases, self._settings, self._surfaces.found)
+        settings, surfaces = self._settings, self._surfaces.found
+        return Record(self._world, places, axes, numbers, poses, bases, settings, surfaces, self._copied)
 
 
 def _leave_out_rotations(

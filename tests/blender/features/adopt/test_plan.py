@@ -23,7 +23,8 @@ def plan_of(armature):
     limbs = limbs_of(armature, (1.0, 20.0)).limbs
     targets = targets_of(limbs)
     frames = frames_of(scene, armature, [target for target, _ in targets])
-    seen = watched(scene, armature, [limb.bones for limb in limbs], targets, frames)
+    acting = [limb.constraints[0] for limb in limbs]
+    seen = watched(scene, armature, [limb.bones for limb in limbs], targets, frames, acting=acting)
     return in_words(read_plan(limbs[0], seen))
 
 
