@@ -94,7 +94,7 @@ def posed_chain(
     scene: bpy.types.Scene, chain: SolvedChain, samples: ChainSamples, at: Sequence[float]
 ) -> KeyedChain:
     """Return the keyed chain that poses a solved one at its times: rotations, slides, scales and hands."""
-    turned = bone_rotations(chain.rig, chain.turns, swings=chain.swings)
+    turned = bone_rotations(chain.rig, chain.turns, swings=chain.swings, aside=chain.aside)
     rotations = [*turned, *slide_channels(chain.rig, chain.locations)]
     scales = (*scale_channels(chain.rig, chain.factors), *scales_back(chain.rig))
     hands = None

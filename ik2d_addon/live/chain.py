@@ -38,7 +38,7 @@ from .post import LivePost, acting_of
 from .refusals import acts_at_times, is_keyed, refuse_driven, refuse_native
 from .rig_state import RigState, shortest_way, turns_shortest
 from .shown import is_shown_in_window, shown_axes, shown_place
-from .status import NATIVE, LiveOutcome, shown_reach
+from .status import COPIED, NATIVE, LiveOutcome, shown_reach
 from .writing import (
     PoseWrites,
     Turn,
@@ -76,6 +76,7 @@ class LiveChain:
         self._rest = self._rest_now()
         self._controls = possible_controls(rig, reaching)
         self._carried = False  # whether constraints carry the first bone on the frame that is followed
+        self._copied = False  # whether FK copies act on it
         self.outcome: LiveOutcome | None = None
         self._straight: Plain | None = None  # of a straight chain, in its own plane
         self._post = None if rig.post_above is None else LivePost(rig, reaching)
@@ -115,6 +116,8 @@ class LiveChain:
         self.outcome, self._frame = held.outcome, frame
         if self._post is not None:
             self.outcome = self._post.outcome(self.outcome, frame)
+        if self._copied and self.outcome is not None:
+            self.outcome = replace(self.outcome, moved_by=COPIED)
         self.followed_on = scene.session_uid, scene.frame_current_final
         return turns
 
@@ -229,12 +232,13 @@ class LiveChain:
 
     def other_controls(self, depsgraph: bpy.types.Depsgraph) -> list[OtherControl]:
         """Return the constraints that move the chain's bones now, in place of its target."""
-        self._carried = False
+        self._carried = self._copied = False
         if not self.has_controls:
             return []
         bones = self.armature.evaluated_get(depsgraph).pose.bones
         acting = acting_of(self._controls, bones)
         self._carried = carry(self.rig, acting)
+        self._copied = any(control.blends for control in acting)
         others = not_followed(self.rig, acting)
         if self._post is None:
             return others
@@ -379,7 +383,7 @@ class LiveChain:
 
         After a file was opened, Blender may show a stored pose until something moves the armature.
         """
-        if self.outcome is None or self._held is None or turns == self._refreshed:
+        if self.outcome is None or self._held is None or self._copied or turns == self._refreshed:
             return
         goal = self._held.goal if self.rig.settings.aims else frame.target
         if goal is None:

@@ -24,7 +24,7 @@ from ..rig.chain.chain import RigChain
 from ..rig.chain.checks.bones import rest_joints
 from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through, reach_of
 from ..rig.chain.stretch import ALONG
-from ..rig.pose.bone_matrices import first_rotations, rotations_of
+from ..rig.pose.bone_matrices import rotations_of, whole_rotations
 from ..rig.pose.hand_rotations import own_curves, own_turns_now
 from ..rig.pose.keyed_pose import pose_of_hand_made
 from ..rig.pose.kinematics import read_linkage
@@ -302,12 +302,13 @@ class RigState:
             rotations_now = self.plain_hands.rotations(turns, self.scales, frame.base, frame.control_turns)
             if rotations_now is not None:
                 return rotations_now
-        others, first = own_turns_now(frame.scene, rig), turns[0]
+        others = own_turns_now(frame.scene, rig)
         rotations = rotations_of(
             rig, np.array([[0.0 if isinstance(turn, tuple) else turn for turn in turns]])
         )
-        if isinstance(first, tuple):
-            rotations[0] = np.array([Quaternion(first).to_matrix()], np.float64)
+        for i, turn in enumerate(turns):
+            if isinstance(turn, tuple):
+                rotations[i] = np.array([Quaternion(turn).to_matrix()], np.float64)
         samples = samples_of(rig, frame)
         return hands_held(rig, samples, rotations, others, self._factors, self._locations).rotations
 
@@ -330,7 +331,8 @@ class RigState:
             self._factors, self._locations = solved.factors, solved.locations
             self.beside = [*slides, *scales, *scales_back(rig, keyed=False)]
         in_plane, height = float(solved.miss.residual[0]), float(solved.miss.off_plane[0])
-        own_post = None if solved.plane_turns is None else solved.plane_turns.post
+        plane_turns = solved.noticed.plane_turns
+        own_post = None if plane_turns is None else plane_turns.post
         off, cannot = solved.noticed.angle_errors, solved.solution.status[0] == Status.ANGLE
         self.outcome = LiveOutcome(
             int(solved.solution.status[0]),
@@ -343,9 +345,8 @@ class RigState:
             cause_of_post(int(own_post.status[0])) if own_post is not None else "",
         )
         turns: list[Turn] = solved.turns[0].tolist()
-        if solved.swings is not None:
-            (first,) = first_rotations(rig, solved.turns[:, 0], solved.swings)
-            turns[0] = tuple(Matrix(first.tolist()).to_quaternion())
+        for i, whole in whole_rotations(rig, solved.turns, solved.swings, solved.aside).items():
+            turns[i] = tuple(Matrix(whole[0].tolist()).to_quaternion())
         return turns
 
 

@@ -14,6 +14,7 @@ from .shown import largest_scale
 
 NATIVE = noted("is on drivers, which follow the target already; turn Live off, or press Remove Drivers")
 MOVED_ELSE = noted("moved by something other than this chain")
+COPIED = noted("posed by the FK bones that it copies")
 ON_TARGET = noted("On its target")
 AIMED = noted("Points at its target")  # of a single bone, whose tip need not get there
 
@@ -31,6 +32,7 @@ class LiveOutcome:
     uneven: bool = False  # whether armature or bones are scaled unevenly
     angle_off: float = 0.0  # radians of the last bone off an angle that it cannot have with its tip on target
     post: str = ""  # why its post does not bring the plane to the target, in words
+    moved_by: str = MOVED_ELSE  # what moves the tip if the solve does not explain where it is, in words
 
     def lengths(self) -> tuple[float, float]:
         """Return the distances from tip to target, in the plane and along its normal, in the world."""
@@ -51,7 +53,7 @@ class LiveOutcome:
             self.stopped,
             self.uneven,
         )
-        return cause or MOVED_ELSE
+        return cause or self.moved_by
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@
 import bpy
 import numpy as np
 import pytest
+from rigs import add_chain, override_from
 from snapshots import differences
 from switch_rigs import (
     FIRST,
@@ -145,3 +146,162 @@ def test_no_dependency_cycle_is_made(capfd):
     captured = capfd.readouterr()
     assert "cycle" not in captured.out + captured.err
     assert np.isfinite(path(armature)).all()
+
+
+@pytest.mark.parametrize("twist", [0.0, 0.05, 0.2, 1.0])
+def test_fk_keys_of_the_limbs_own_bones_are_kept_whole(twist):
+    armature = own_keys(twist)
+    before = path(armature)
+    chain = adopted(armature, live=True)
+    said = "turns of 'thigh' and 'shin' besides the IK, where its influence is below 1"
+    assert said in chain.adopted.carried.splitlines() and not chain.adopted.lost
+    live = off(before, path(armature))
+    assert live.fk < 1e-6 and live.ik < 1e-4 and live.between < 0.08
+    chain.live = False
+    report = bake(armature, None, FIRST, LAST)
+    assert off(before, path(armature)).fk < 1e-6 and not report.warnings
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_frames_that_copies_pose_are_no_misses(kind):
+    armature = copying(kind)
+    chain = adopted(armature, live=True)
+    bpy.context.scene.frame_set(5)
+    assert chain.live_status.endswith("posed by the FK bones that it copies")
+    chain.live = False
+    (result,) = bake(armature, None, FIRST, LAST).chains
+    assert result.fk_frames == 11 and result.fk[0] and not result.fk[19]
+    assert not result.missed[19:30].any() and not result.warnings
+
+
+def test_an_influence_that_cannot_be_turned_round_leaves_the_copies_muted():
+    armature = copying(by="keys")
+    curve = curve_of(armature, armature.pose.bones["shin"].constraints["IK"].path_from_id("influence"))
+    curve.modifiers.new('NOISE').strength = 0.1
+    before = whole_rig(armature)
+    chain = adopted(armature)
+    assert armature.pose.bones["thigh"].constraints[0].mute and "cannot be turned round" in chain.adopted.lost
+    assert bpy.ops.ik2d.release() == {'FINISHED'}
+    bpy.context.view_layer.update()
+    assert not differences(before, whole_rig(armature))
+
+
+def test_bones_without_a_copy_blend_with_their_own_keys():
+    armature = copying()
+    shin = armature.pose.bones["shin"]
+    shin.constraints.remove(shin.constraints[0])
+    before = path(armature)
+    chain = adopted(armature)
+    assert driver_of(armature, chain.path_from_id("influence")) is not None
+    bake(armature, None, FIRST, LAST)
+    apart = off(before, path(armature))
+    assert apart.fk < FK_SIDE and apart.ik < IK_SIDE
+
+
+def test_a_taker_mutes_the_copies():
+    armature = copying()
+    chain = add_chain(armature, "shin", bpy.data.objects["Target"])
+    assert bpy.ops.ik2d.adopt(all=True) == {'FINISHED'}
+    assert len(armature.ik2d.chains) == 1 and armature.pose.bones["thigh"].constraints[0].mute
+    assert driver_of(armature, armature.pose.bones["thigh"].constraints[0].path_from_id("influence")) is None
+    assert chain.enabled
+
+
+def test_renamed_bones_and_copies_are_restored():
+    armature = copying()
+    adopted(armature)
+    copy = armature.pose.bones["thigh"].constraints[0]
+    copy.name, armature.data.bones["shin"].name = "Other", "lower"
+    assert bpy.ops.ik2d.release() == {'FINISHED'}
+    for name in ("thigh", "lower"):
+        copy = armature.pose.bones[name].constraints[0]
+        assert driver_of(armature, copy.path_from_id("influence")) is None and copy.influence == 1.0
+
+
+def test_adopting_is_one_step_of_undo():
+    armature = copying()
+    before = whole_rig(armature)
+    bpy.ops.ed.undo_push()
+    adopted(armature)
+    bpy.ops.ed.undo_push()
+    bpy.ops.ed.undo()
+    armature = bpy.data.objects["Rig"]
+    bpy.context.view_layer.update()
+    assert not differences(before, whole_rig(armature))
+
+
+def linked(by, path):
+    """Return the override of that rig in another file, in an empty scene."""
+    copying(by=by)
+    bpy.ops.object.mode_set(mode='OBJECT')
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    armature = override_from(path, "Rig", "Target")
+    bpy.context.view_layer.objects.active = armature
+    return armature
+
+
+@pytest.mark.parametrize("by", ["driver", "keys"])
+def test_a_library_override_keeps_both_sides_too(by, tmp_path):
+    armature = linked(by, str(tmp_path / "library.blend"))
+    before = path(armature)
+    adopted(armature, live=True)
+    assert_both_sides(before, armature)
+    assert bpy.ops.ik2d.release() == {'FINISHED'}
+    assert np.abs(path(armature) - before).max() < 1e-6 and not len(armature.ik2d.chains)
+    assert [each.data_path for each in armature.animation_data.drivers if "Copy" in each.data_path] == []
+
+
+def test_a_linked_rig_is_refused(tmp_path):
+    armature = linked("driver", str(tmp_path / "library.blend"))
+    original = armature.override_library.reference
+    bpy.context.scene.collection.objects.unlink(armature)
+    bpy.context.scene.collection.objects.link(original)
+    bpy.context.view_layer.objects.active = original
+    with pytest.raises(RuntimeError, match="is linked from another file"):
+        bpy.ops.ik2d.adopt(all=True)
+
+
+def test_locked_channels_are_turned_round_and_restored():
+    armature = copying(by="keys")
+    ik = armature.pose.bones["shin"].constraints["IK"]
+    curve_of(armature, ik.path_from_id("influence")).lock = True
+    for name in LIMB:
+        armature.pose.bones[name].lock_rotation = (False, True, False)
+    before = path(armature)
+    bpy.context.scene.frame_set(FIRST)
+    rig = whole_rig(armature)
+    adopted(armature)
+    assert off(before, path(armature)).fk < FK_SIDE
+    bpy.context.scene.frame_set(FIRST)
+    assert bpy.ops.ik2d.release() == {'FINISHED'}
+    bpy.context.view_layer.update()
+    assert not differences(rig, whole_rig(armature))
+
+
+def test_a_chain_of_one_bone_keeps_both_sides():
+    armature = copying()
+    armature.pose.bones["shin"].constraints["IK"].chain_count = 1
+    before = path(armature)
+    adopted(armature)
+    bake(armature, None, FIRST, LAST)
+    apart = off(before, path(armature))
+    assert apart.fk < FK_SIDE and apart.ik < 2e-3
+
+
+@pytest.mark.parametrize("by", ["driver", "keys"])
+def test_a_modifier_in_place_of_keys_is_turned_round(by):
+    armature = copying(by=by)
+    ik = armature.pose.bones["shin"].constraints["IK"]
+    find = driver_of if by == "driver" else curve_of
+    curve = find(armature, ik.path_from_id("influence"))
+    modifier = curve.modifiers.new('GENERATOR')
+    modifier.coefficients = (0.25, 0.5) if by == "driver" else (0.1, 0.02)
+    bpy.context.scene.frame_set(FIRST)
+    bpy.context.view_layer.update()
+    adopted(armature)
+    shown = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    for frame in (FIRST, 15, 34):
+        bpy.context.scene.frame_set(frame)
+        copied = shown["thigh"].constraints[0].influence
+        assert copied == pytest.approx(1.0 - shown["shin"].constraints["IK"].influence, abs=1e-6)
+        assert 0.0 < copied < 1.0

@@ -51,7 +51,7 @@ def _keyed_with_chain(
         chain, {each.bone: each.values for each in turning_bones(chain)}, int(keyed.sum())
     )
     if not keyed.all():  # between the keys as solved
-        every = [np.array(each) for each in rotations_of(rig, solved.turns, solved.swings)]
+        every = [np.array(each) for each in rotations_of(rig, solved.turns, solved.swings, solved.aside)]
         for bone, on_keys in zip(every, rotations, strict=True):
             bone[keyed] = on_keys
         rotations = every

@@ -64,7 +64,7 @@ class Draft:
         before: Mapping[str, Floats] | None,
     ) -> "Draft":
         """Return the draft of a chain. single_axis: as in `bone_rotations`."""
-        rotations = bone_rotations(chain.rig, chain.turns, single_axis, before, chain.swings)
+        rotations = bone_rotations(chain.rig, chain.turns, single_axis, before, chain.swings, chain.aside)
         rotations += slide_channels(chain.rig, chain.locations)
         return cls(chain, samples, half_way, before, rotations)
 
@@ -202,7 +202,8 @@ def between_frames(
     starts = StartPose(chain.angles[after], chain.solution.slides[after])
     linkage = None if chain.linkage is None else read_linkage(chain.rig, samples, chain.linkage)
     parts = np.tile(times, len(gaps))
-    given = None if chain.plane_turns is None else chain.plane_turns.spins
+    plane_turns = chain.noticed.plane_turns
+    given = None if plane_turns is None else plane_turns.spins
     spins = None if given is None else _between(given, after, parts)
     return Asked(chain.rig, samples, (after + parts).tolist(), starts=starts, linkage=linkage, spins=spins)
 
@@ -241,6 +242,8 @@ def shaped_rotations(
 
     def woven(name: str) -> Any:
         outside, parts = getattr(chain, name), [getattr(one.solved, name) for one in inner]
+        if name == "aside" and outside is not None:  # the gaps are of full influence
+            parts = [np.zeros((*one.solved.turns.shape, 3, 3)) + np.eye(3) for one in inner]
         if outside is None or any(part is None for part in parts):
             return outside
         inside = np.concatenate(parts)[order]
@@ -252,7 +255,7 @@ def shaped_rotations(
     together = woven("turns")
     inside = after + 1 + np.arange(len(after))
     on_frames = np.delete(np.arange(len(together)), inside)
-    rotations = bone_rotations(chain.rig, together, single_axis, before, woven("swings"))
+    rotations = bone_rotations(chain.rig, together, single_axis, before, woven("swings"), woven("aside"))
     slides = slide_channels(chain.rig, woven("locations"))
     scales = scale_channels(chain.rig, woven("factors"))
     return [

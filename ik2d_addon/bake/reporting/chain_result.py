@@ -370,6 +370,6 @@ class ChainResult:
             stopped_words(self.joints.limited[i], self.joints.locked),
             self.circumstances.uneven,
         )
-        if not self.played.keyed[i]:
+        if cause or not self.played.keyed[i]:
             return cause or BETWEEN_KEYS
-        return cause or (BLENDED if post is not None and blended else MOVED_ELSE)
+        return BLENDED if blended else MOVED_ELSE  # by FK copies, which act on top of the keys, or its post

@@ -36,7 +36,7 @@ def post_turned(keyed: KeyedChain, plan: KeyPlan) -> PostTurned | None:
 def _own_post(keyed: KeyedChain, plan: KeyPlan) -> PostTurned | None:
     """Return how a chain's own first bone turned as its post; None where it is none."""
     chain = keyed.solved
-    rig, turns = chain.rig, chain.plane_turns
+    rig, turns = chain.rig, chain.noticed.plane_turns
     if rig.swing is None or turns is None or turns.post is None or chain.swings is None:
         return None
     angles, solved = post_turns(rig, chain.swings)[plan.rows], turns.post.at(plan.rows)

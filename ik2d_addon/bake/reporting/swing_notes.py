@@ -32,7 +32,7 @@ STRAYED = 1e-3
 
 def flip_notes(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     """Yield a sentence where a plane that follows its target is nearly open, and where it turns fast."""
-    rig, plane = chain.rig, chain.plane_turns
+    rig, plane = chain.rig, chain.noticed.plane_turns
     if rig.swing is None or plane is None:
         return
     if plane.spins is None:

@@ -108,7 +108,7 @@ class _Verdict:
         post = post_turned(keyed, plan)
         warned = (
             *chain_warnings(keyed, chain, steps, plan, played, excess, self.units, advice),
-            *post_notes(rig.name, post, plan.frames, chain.influence <= 0.0),
+            *post_notes(rig.name, post, plan.frames, chain.shown <= 0.0),
         )
         return ChainReport(
             name=rig.name,
@@ -163,7 +163,7 @@ class _Verdict:
             ),
             circumstances=Circumstances(
                 plane=rig.remarks.plane,
-                influence=chain.influence,
+                influence=chain.shown,
                 turning=chain.noticed.turning,
                 parted=solution.parted,
                 lifted=chain.noticed.lifts,
@@ -216,16 +216,18 @@ class _Verdict:
 
         keyed: a mask of the plan's times. In the plane and off it count separately, so that neither hides
         the other; but a plane that follows the target, or is sheared by an uneven scale, has no such parts
-        when it is played back. Where the influence blends the post above a chain, nothing is promised: the
-        chain was solved on the whole turn.
+        when it is played back. Where the influence blends the post above a chain, nothing is promised, as the
+        chain was solved on the whole turn; nor where FK copies act.
         """
         solved, rows = chain.solved, self._places.rows
         told = self._places.solved & keyed[rows]
         if chain.post is not None and chain.post.is_blended:
             told &= solved.influence[rows] == 1.0
+        if solved.noticed.copied is not None:
+            told &= solved.noticed.copied[rows] == 0.0
         if not told.any():
             return 0.0, float(self.plan.times[0])
-        if solved.swings is not None or solved.noticed.uneven_scale:
+        if solved.swings is not None or solved.aside is not None or solved.noticed.uneven_scale:
             missed = played.distance - solved.miss.distance[rows]
         else:
             in_plane = played.in_plane - solved.miss.residual[rows]

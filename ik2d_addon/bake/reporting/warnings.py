@@ -101,12 +101,12 @@ def chain_warnings(
 
 def _without_fk(chain: SolvedChain) -> SolvedChain:
     """Return a chain with numbers that give no warning on FK frames, on which its IK Blend is 0."""
-    fk = chain.influence <= 0.0
+    fk = chain.shown <= 0.0
     if not fk.any():
         return chain
     within = fk & np.roll(fk, 1)  # FK as the frame before
     within[0] = fk[0]
-    noticed, turns = chain.noticed, chain.plane_turns
+    noticed, turns = chain.noticed, chain.noticed.plane_turns
     return replace(
         chain,
         miss=replace(
@@ -118,10 +118,10 @@ def _without_fk(chain: SolvedChain) -> SolvedChain:
             noticed,
             turning=None if noticed.turning is None else noticed.turning & ~fk,
             angle_errors=None if noticed.angle_errors is None else np.where(fk, -1.0, noticed.angle_errors),
-        ),
-        plane_turns=turns
-        and replace(
-            turns, openness=np.where(fk, np.inf, turns.openness), steps=np.where(within, 0.0, turns.steps)
+            plane_turns=turns
+            and replace(
+                turns, openness=np.where(fk, np.inf, turns.openness), steps=np.where(within, 0.0, turns.steps)
+            ),
         ),
     )
 
@@ -241,7 +241,7 @@ def _used_up(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
 
 def _jumps(chain: SolvedChain, steps: Floats, frames: Sequence[float]) -> Iterator[str]:
     """Yield a sentence for each kind of place where a joint turns suspiciously far in a frame."""
-    turns, fk = np.degrees(steps[1:]), chain.influence <= 0.0
+    turns, fk = np.degrees(steps[1:]), chain.shown <= 0.0
     if (
         chain.rig.swing is not None and chain.rig.swing.rule == POST
     ):  # its turn as the post is told on its own
@@ -284,7 +284,7 @@ def _jumps(chain: SolvedChain, steps: Floats, frames: Sequence[float]) -> Iterat
 def _cure(chain: SolvedChain, frame: int) -> str:
     """Return in words what helps against a joint that turns far from a frame to the next one."""
     start, end = chain.noticed.aims[frame : frame + 2]
-    if (chain.influence[frame : frame + 2] <= 0.0).any():
+    if (chain.shown[frame : frame + 2] <= 0.0).any():
         return say("IK Blend switches there: Switch to IK and Switch to FK key it so that nothing jumps")
     far, way = max(np.hypot(*start), np.hypot(*end)), end - start
     passed = start + way * np.clip(-(start @ way) / max(way @ way, 1e-300), 0.0, 1.0)

@@ -37,6 +37,7 @@ class Aimed(Frames):
     turns: Floats  # (frames, n) local ones
     angles: Floats  # (frames, n) the solver's, from which these were made
     tips: Floats | None = None  # (frames, 2) of these turns, in the plane; None where that is not known
+    aside: Floats | None = None  # as SolvedChain has it
 
 
 def aim(

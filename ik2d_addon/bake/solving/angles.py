@@ -16,15 +16,16 @@ def solved_angles(chain: SolvedChain, samples: ChainSamples) -> Floats:
     With the whole turns that its bones make. Bones that are scaled evenly, and the same on all frames, turn
     in the plane as about their axes: the first frame tells where they begin, or it is at rest without scale.
     """
-    linkage, bent = chain.linkage, chain.factors is not None or chain.locations is not None
+    linkage = chain.linkage
+    bent = not (chain.factors is None and chain.locations is None and chain.aside is None)
     plain = linkage is not None and linkage.is_flat and not (bent or chain.noticed.uneven_scale)
     if plain and linkage is not None and linkage.is_unscaled:
         return relative_turns(chain)
     rows = slice(1) if plain else slice(None)
     shown = as_solved(chain.rig, samples, chain.factors, chain.locations).at(rows)
-    swings = None if chain.swings is None else chain.swings[rows]
+    swings, aside = (None if each is None else each[rows] for each in (chain.swings, chain.aside))
     shown = changed(shown, swings=swings)
-    poses = bone_poses(chain.rig, shown, rotations_of(chain.rig, chain.turns[rows], swings))
+    poses = bone_poses(chain.rig, shown, rotations_of(chain.rig, chain.turns[rows], swings, aside))
     turned = relative_turns(chain)
     begin = angles_from_rest(chain.rig, shown, poses)
     return turned + wrapped(begin - turned[rows])

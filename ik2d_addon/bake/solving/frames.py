@@ -18,15 +18,16 @@ from ...core.one_target.bones import FINE
 from ...core.solution import Steps, mapped
 from ...core.words import noted, refusal, say
 from ...rig.chain.chain import RigChain
-from ...rig.pose.bone_matrices import carried_by_swings, first_rotations
+from ...rig.pose.bone_matrices import first_rotations
 from ...rig.pose.hand_rotations import angles_between
 from ...rig.pose.keyed_pose import NeighborPoses, OwnPose
 from ...rig.pose.kinematics import Linkage, read_linkage
 from ...rig.pose.measures import uneven_in_words
-from ...rig.pose.swings import PlaneTurns, as_far, blended_swings, flips, swung
+from ...rig.pose.swings import PlaneTurns, as_far, flips, swung
 from ...rig.scene.rounding import reached_within
 from ...rig.scene.samples import ChainSamples
 from .aiming import Aimed, aim, flip_over
+from .influence import influenced, tips_aside
 from .problem import NOTHING_TO_JOIN, Problem, each_of
 from .solvers import StartPose
 from .stretching import lengthened, problem_of, with_scale
@@ -56,6 +57,8 @@ class Noticed(Frames):
     turning: NDArray[np.bool_] | None = None  # (frames,) where it turns over from one side to the other
     angle_errors: Floats | None = None  # (frames,) radians of the last bone off its angle; None: it is free
     lifts: Floats | None = None  # (frames,) how far the ground lifts the foot; None: it has none
+    copied: Floats | None = None  # as ChainSamples have it
+    plane_turns: PlaneTurns | None = None  # None where the plane is fixed
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +81,14 @@ class SolvedChain(Frames):
     # (frames, 3, 3) of a plane that follows its target, in rest space, blended by the influence; None: it is
     # fixed
     swings: Floats | None = None
-    plane_turns: PlaneTurns | None = None  # None where the plane is fixed
+    # (frames, n, 3, 3) rotations of the bones before their turns, by an influence below 1; None: none of them
+    aside: Floats | None = None
+
+    @property
+    def shown(self) -> Floats:
+        """(frames,) 0..1 how much the chain shows: its influence, where FK copies leave it that."""
+        copied = self.noticed.copied
+        return self.influence if copied is None else self.influence * (1.0 - copied)
 
     @property
     def steps(self) -> Floats:
@@ -218,7 +228,8 @@ def _solved(asked: Sequence[Asked], problem: Problem, aimed: Aimed) -> list[Solv
     first, rigs, rows = asked[0], [one.rig for one in asked], (len(asked), len(asked[0].times))
     linkages, samples = [one.joints for one in asked], [one.ready for one in asked]
     if len(asked) == 1:
-        problem, aimed, samples[0] = _influenced(first, problem, aimed)
+        if first.other_pose is not None:
+            problem, aimed, samples[0] = influenced(samples[0], first.other_pose, problem, aimed)
         linkages = [problem.linkage]
     solution, turns, locations = aimed.solution, aimed.turns, None
     factors = None if problem.stretched is None else problem.stretched.factors
@@ -233,7 +244,9 @@ def _solved(asked: Sequence[Asked], problem: Problem, aimed: Aimed) -> list[Solv
     planes = np.array([(each.plane.origin, each.plane.x, each.plane.y, each.plane.normal) for each in rigs])
     origins, x_axes, y_axes, normals = (planes[:, None, i] for i in range(4))  # (chains, 1, 3)
     points = problem.points.reshape(*rows, 3)
-    if aimed.tips is None:
+    if aimed.aside is not None:
+        tips = tips_aside(first.rig, samples[0], problem, aimed, locations)[None]
+    elif aimed.tips is None:
         tips = linkages[0].tips_turned(turns, slides)[None]
     else:
         flat = aimed.tips.reshape(*rows, 2)
@@ -255,7 +268,7 @@ def _solved(asked: Sequence[Asked], problem: Problem, aimed: Aimed) -> list[Solv
     softness, bend, influence = (
         np.concatenate([own.settings[:, column] for own in samples]).reshape(rows) for column in range(3)
     )
-    if samples[0].swings is not None:  # between two planes it is off neither
+    if samples[0].swings is not None or aimed.aside is not None:  # between two planes it is off neither
         residual = np.where(influence < 1.0, distance, residual)
         off_plane = np.where(influence < 1.0, 0.0, off_plane)
     swing = rigs[0].swing
@@ -296,38 +309,17 @@ def _solved(asked: Sequence[Asked], problem: Problem, aimed: Aimed) -> list[Solv
                     turning=turning[number],
                     angle_errors=angle_errors,
                     lifts=own.lifts if has_ground else None,
+                    copied=own.copied,
+                    plane_turns=flips(rig, one.samples, one.spins),
                 ),
                 factors=factors,
                 locations=locations,
                 linkage=linkages[number].lasting,
                 swings=own.swings,
-                plane_turns=flips(rig, one.samples, one.spins),
+                aside=aimed.aside,
             )
         )
     return solved
-
-
-def _influenced(asked: Asked, problem: Problem, aimed: Aimed) -> tuple[Problem, Aimed, ChainSamples]:
-    """Return a chain's problem, turns and samples, blended by its influence with another pose."""
-    rig, samples, other = asked.rig, asked.ready, asked.other_pose
-    if other is None:
-        return problem, aimed, samples
-    points, stretched, linkage = problem.points, problem.stretched, problem.linkage
-    turns = _blended(rig, aimed.turns, other.turns, samples.influence)
-    if samples.swings is not None and other.first is not None:
-        both = aimed.turns[:, 0], turns[:, 0]
-        swings = blended_swings(rig, samples.swings, other.first, both, samples.influence)
-        # The miss in the plane as it stands then.
-        there, now = (carried_by_swings(rig, each) for each in (samples.swings, swings))
-        points = turned(np.linalg.inv(now) @ there, points - rig.plane.origin) + rig.plane.origin
-        samples = changed(samples, swings=swings)
-    if stretched is not None:
-        stretched = changed(stretched, factors=1.0 + samples.influence[:, None] * (stretched.factors - 1.0))
-    if stretched is not None or samples.swings is not None:
-        factors = None if stretched is None else stretched.factors
-        linkage = read_linkage(rig, with_scale(rig, samples, factors))
-    problem = changed(problem, points=points, stretched=stretched, linkage=linkage)
-    return problem, changed(aimed, turns=turns, tips=None), samples
 
 
 def _angle_errors(problem: Problem, turns: Floats) -> Floats | None:
@@ -348,18 +340,6 @@ def _locations(rig: RigChain, samples: ChainSamples, turns: Floats, slides: Floa
         for bone, offsets in rig.slides.offsets(turns, slides).items():
             locations[:, bone] += offsets
     return locations
-
-
-def _blended(rig: RigChain, turns: Floats, other_turns: Floats, influence: Floats) -> Floats:
-    """Return turns (frames, n) between those without the chain and the solved ones, by its influence.
-
-    Free joints go the shorter way round from the first frame on; joints with limits stay within these.
-    """
-    shortest = np.unwrap(wrapped(other_turns - turns), axis=0)
-    middle = np.where(rig.joints.held, np.nan_to_num(rig.joints.limits).mean(axis=1), 0.0)
-    inside = middle + wrapped(other_turns - middle) - turns
-    blended: Floats = turns + (1.0 - influence)[:, None] * np.where(rig.joints.held, inside, shortest)
-    return blended
 
 
 def _jumps(rig: RigChain, turns: Floats, times: Sequence[float], neighbors: NeighborPoses) -> Iterator[str]:

@@ -47,7 +47,7 @@ class KeyedHands:
 
 def hands_of(chain: SolvedChain, samples: ChainSamples, others: OwnTurns) -> TurnedHands:
     """Return the rotations of the hands of a chain that was solved at the sampled frames."""
-    rotations = rotations_of(chain.rig, chain.turns, chain.swings)
+    rotations = rotations_of(chain.rig, chain.turns, chain.swings, chain.aside)
     return hands_held(chain.rig, samples, rotations, others, chain.factors, chain.locations)
 
 

@@ -119,7 +119,13 @@ def turn_round(armature: bpy.types.Object, source: str, path: str, part: float, 
     for modifier in plain:
         first, *others = (part * -each for each in modifier.coefficients)
         modifier.coefficients = (part + first, *others)
-    if len(curve.keyframe_points):
+    if len(curve.keyframe_points) and curve.driver is not None:
+        for point in curve.keyframe_points:  # one by one, which library overrides need
+            for name in ("co", "handle_left", "handle_right"):
+                time, value = getattr(point, name)
+                setattr(point, name, (time, part * (1.0 - value)))
+        curve.update()
+    elif len(curve.keyframe_points):
         columns = key_columns.columns_of(curve)
         for name in ("co", "handle_left", "handle_right"):
             columns[name][:, 1] = part * (1.0 - columns[name][:, 1])

@@ -93,6 +93,8 @@ def carried_over(plan: AdoptPlan, chain: bpy.types.PropertyGroup, measured: Sequ
         yield say(
             "the influence{part}", part=say(", {kind}", kind=kind) if kind else f" {chain.influence:.3g}"
         )
+    if blended := _blended(plan):
+        yield say("turns of {names} besides the IK, where its influence is below 1", names=listed(blended))
     if chain.stretch > 1.0:
         yield say(
             "stretch, as far as it takes{part}",
@@ -260,6 +262,7 @@ def _lost_settings(
     # The angle of a pole is fitted to turns that stay, and a post keeps those about its other axes.
     own = {bone for bone in bones if plan.pole is None and bone.name in plan.bones}
     turned = [bone.name for bone in bones if _is_keyed(bone) or bone in own and _is_turned(bone)]
+    turned = [name for name in turned if name not in _blended(plan)]
     if turned:
         yield say("turns of {names} besides the IK, which a bake replaces", names=listed(turned))
     driven = [bone.name for bone in bones if _is_driven(bone)]
@@ -274,6 +277,15 @@ def _lost_settings(
         )
     if len({(constraint.target, constraint.subtarget) for constraint in plan.limb.ik_constraints}) > 1:
         yield say("the other targets that its bones have IK constraints to")
+
+
+def _blended(plan: AdoptPlan) -> list[str]:
+    """Return the names of bones whose own keys the chain's influence blends with, as the IK's did."""
+    kind = animation_of(plan.limb, "influence")
+    if not kind or "strips" in kind or plan.always_acts:
+        return []
+    bones = plan.limb.armature.pose.bones
+    return [name for name in plan.limb.bones if _is_keyed(bones[name])]
 
 
 def _others(plan: AdoptPlan, bones: Sequence[bpy.types.PoseBone], times: Sequence[float]) -> list[str]:

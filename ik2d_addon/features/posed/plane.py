@@ -284,7 +284,7 @@ def _off(scene: bpy.types.Scene, rig: RigChain, posed: ChainSamples) -> list[_Of
     times = [scene.frame_float] * len(posed.targets)
     solved = solve_samples(scene, rig, posed, times, poses_around(scene, rig, times), fully=True)
     shown = replace(as_solved(rig, posed, solved.factors, solved.locations), swings=solved.swings)
-    turned = bone_poses(rig, shown, rotations_of(rig, solved.turns, solved.swings))
+    turned = bone_poses(rig, shown, rotations_of(rig, solved.turns, solved.swings, solved.aside))
     reach, offs_of_bones = reach_of(rest_joints(rig.pose_bones)), []
     for name, shown_pose, posed_pose in zip(rig.bones, turned, _own_poses(rig, posed), strict=True):
         length, off = rig.armature.data.bones[name].length, shown_pose - posed_pose

@@ -77,7 +77,7 @@ def _channels_of(
     """Return all channels of a solved chain, as a bake would key them on each frame."""
     rig = chain.rig
     found: list[BoneRotation] = [
-        *bone_rotations(rig, chain.turns, swings=chain.swings),
+        *bone_rotations(rig, chain.turns, swings=chain.swings, aside=chain.aside),
         *slide_channels(rig, chain.locations),
         *scale_channels(rig, chain.factors),
         *scales_back(rig, keyed=False),
@@ -91,7 +91,7 @@ def _tails(chain: SolvedChain, samples: ChainSamples) -> list[Floats]:
     """Return the tails (frames, 3) in the world of a solved chain's bones, root to tip."""
     rig = chain.rig
     posed = as_solved(rig, samples, chain.factors, chain.locations)
-    turns = rotations_of(rig, chain.turns, chain.swings)
+    turns = rotations_of(rig, chain.turns, chain.swings, chain.aside)
     tails = []
     for bone, pose in zip(rig.pose_bones, bone_poses(rig, posed, turns), strict=True):
         tail = bone.bone.length * pose[:, :3, 1] + pose[:, :3, 3]

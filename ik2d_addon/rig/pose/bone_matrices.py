@@ -42,15 +42,36 @@ def posed(bone: bpy.types.PoseBone, parent: Floats | None, bases: Floats) -> Flo
     return parent @ (inverse(rest_matrix(bone.parent.bone)) @ rest_matrix(bone.bone)) @ bases
 
 
-def rotations_of(rig: RigChain, turns: Floats, swings: Floats | None = None) -> list[Floats]:
+def rotations_of(
+    rig: RigChain, turns: Floats, swings: Floats | None = None, aside: Floats | None = None
+) -> list[Floats]:
     """Return the local rotations, (frames, 3, 3) for each bone, of turns (frames, n).
 
-    swings: (frames, 3, 3) of the plane, in rest space.
+    swings: (frames, 3, 3) of the plane, in rest space. aside: (frames, n, 3, 3) rotations before the turns.
     """
     rotations = [rotations_about(axis, turns[:, i]) for i, axis in enumerate(rig.joints.axes)]
+    if aside is not None:
+        rotations = [rotation @ aside[:, i] for i, rotation in enumerate(rotations)]
     if swings is not None:
         rotations[0] = first_rotations(rig, turns[:, 0], swings)
     return rotations
+
+
+def whole_rotations(
+    rig: RigChain, turns: Floats, swings: Floats | None, aside: Floats | None
+) -> dict[int, Floats]:
+    """Return the rotations (frames, 3, 3), by number, of bones that not only turn about their axes.
+
+    Arguments as in `rotations_of`.
+    """
+    numbers = {0} if swings is not None else set[int]()
+    if aside is not None:
+        off = (aside != np.eye(3)).any(axis=(0, 2, 3)) & ~rig.joints.fixed
+        numbers |= set(np.flatnonzero(off).tolist())
+    if not numbers:
+        return {}
+    rotations = rotations_of(rig, turns, swings, aside)
+    return {i: rotations[i] for i in sorted(numbers)}
 
 
 def first_rotations(rig: RigChain, turns: Floats, swings: Floats) -> Floats:

@@ -38,7 +38,7 @@ class OwnPose(Frames):
     """The pose of a chain's joints without the chain."""
 
     turns: Floats  # (frames, n) radians about each bone's local axis
-    first: Floats | None = None  # (frames, 3, 3) the first bone's own rotation, where the plane is turned too
+    rotations: Floats  # (frames, n, 3, 3) the bones' own, with what turns them about other axes
     channels: Floats | None = None  # (frames, c) the values of the first bone's rotation channels
 
 
@@ -119,17 +119,16 @@ def pose_of_hand_made(scene: bpy.types.Scene, rig: RigChain, times: Sequence[flo
 def _pose_of(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curves: Curves) -> OwnPose:
     """Return the pose at some frames by curves; bones without one are at rest."""
     turns = np.zeros((len(times), len(rig.bones)))
-    first = None if rig.swing is None else np.zeros((len(times), 3, 3)) + np.eye(3)
+    rotations = np.zeros((*turns.shape, 3, 3)) + np.eye(3)
     channels = np.tile(_rest(rig.pose_bones[0]), (len(times), 1))
     if curves:
         shown = strip_times(rig.armature, animation_times(scene, times))
         for i, bone in enumerate(rig.pose_bones):
             values = _values(bone, curves, shown, _rest(bone))
             turns[:, i] = _turns(bone, rig.joints.axes[i], values)
+            rotations[:, i] = matrices(bone.rotation_mode, values)
             if i == 0:
                 channels = values
-            if i == 0 and first is not None:
-                first = matrices(bone.rotation_mode, values)
     turns[:, rig.joints.fixed] = 0.0
     good = np.isfinite(turns).all(axis=1)
     if not good.all():
@@ -139,7 +138,7 @@ def _pose_of(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curv
             chain=rig.name,
             time=times[int(np.argmin(good))],
         )
-    return OwnPose(turns, first, channels)
+    return OwnPose(turns, rotations, channels)
 
 
 def _curves(rig: RigChain, curves: Curves) -> Curves:

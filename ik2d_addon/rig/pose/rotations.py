@@ -14,7 +14,7 @@ from ..chain.chain import RigChain
 from ..chain.hands import REST
 from ..chain.joints import CLOSE, EXACT, own_axis
 from ..scene.lengths.slide_locations import slide_channels
-from .bone_matrices import first_rotations
+from .bone_matrices import whole_rotations
 from .channels import channels_of
 
 # X or Z alone turn the same in all orders; this one is Blender's first, and locks for neither.
@@ -27,29 +27,29 @@ def bone_rotations(
     single_axis: bool = False,
     before: Mapping[str, Floats] | None = None,
     swings: Floats | None = None,
+    aside: Floats | None = None,
 ) -> list[BoneRotation]:
     """Return the rotation channels of all bones for their local turns (frames, n).
 
     Bones held by locked channels are left out. single_axis: one Euler channel for each bone that has the
     plane's normal as its X or Z, in another rotation mode than its own if need be. before: the bones'
     channels that Euler angles continue from, if there are any. swings: (frames, 3, 3) of the plane, in rest
-    space, which the first bone turns by as well.
+    space, which the first bone turns by as well. aside: (frames, n, 3, 3) rotations before the turns.
     """
     channels = _single_channel if single_axis else _channels
     last = before or {}
-    rotations = [
-        channels(bone, rig.joints.axes[i], turns[:, i], last.get(bone.name))
+    rotations = {
+        i: channels(bone, rig.joints.axes[i], turns[:, i], last.get(bone.name))
         for i, bone in enumerate(rig.pose_bones)
         if not rig.joints.fixed[i]
-    ]
-    if swings is not None:
-        bone = rig.pose_bones[0]
-        turned = first_rotations(rig, turns[:, 0], swings)
+    }
+    for i, turned in whole_rotations(rig, turns, swings, aside).items():
+        bone, pair = rig.pose_bones[i], post_and_hinge(rig) if i == 0 else None
         prop = rotation_property(bone.rotation_mode)
         values = np.array(getattr(bone, prop), np.float64)[None]
-        values = channels_of(bone, turned, values, last.get(bone.name), post_and_hinge(rig))
-        rotations[0] = BoneRotation(bone.name, prop, values)
-    return rotations
+        values = channels_of(bone, turned, values, last.get(bone.name), pair)
+        rotations[i] = BoneRotation(bone.name, prop, values)
+    return list(rotations.values())
 
 
 def post_and_hinge(rig: RigChain) -> tuple[int, int] | None:

@@ -41,7 +41,8 @@ def moving_leg():
 
 def half_influence():
     armature = leg()
-    armature.pose.bones["thigh"].rotation_quaternion = (0.95, 0.31, 0, 0)
+    axis = read_chain(armature, armature.ik2d.chains[0]).joints.axes[0]  # off it no angle is in the plane
+    armature.pose.bones["thigh"].rotation_quaternion = Quaternion(axis, 0.63)
     armature.pose.bones["thigh"].keyframe_insert("rotation_quaternion", frame=1)
     armature.ik2d.chains[0].influence = 0.5
     return armature
