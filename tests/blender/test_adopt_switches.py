@@ -139,6 +139,13 @@ def test_what_it_says_of_the_switch(capfd):
     assert "the influence, driven" not in chain.adopted.carried and not chain.adopted.lost
 
 
+def test_frames_between_fk_and_ik_are_not_compared(capfd):
+    chain = adopted(copying())
+    assert chain.adopted.part < 0.03 and chain.adopted.tip < 1e-4
+    said = "Not compared: 18 frames on which a limb is between FK and IK, and is blended otherwise"
+    assert said in capfd.readouterr().out
+
+
 def test_no_dependency_cycle_is_made(capfd):
     armature = copying()
     adopted(armature, live=True)
@@ -178,6 +185,8 @@ def test_an_influence_that_cannot_be_turned_round_leaves_the_copies_muted():
     armature = copying(by="keys")
     curve = curve_of(armature, armature.pose.bones["shin"].constraints["IK"].path_from_id("influence"))
     curve.modifiers.new('NOISE').strength = 0.1
+    bpy.context.scene.frame_set(FIRST + 1)
+    bpy.context.scene.frame_set(FIRST)
     before = whole_rig(armature)
     chain = adopted(armature)
     assert armature.pose.bones["thigh"].constraints[0].mute and "cannot be turned round" in chain.adopted.lost

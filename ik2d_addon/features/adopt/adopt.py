@@ -14,7 +14,7 @@ from ...bake.keys.clearing import baked_keys
 from ...bake.lengths import Units
 from ...bake.request import scene_of
 from ...core import IK2DError
-from ...core.words import noted, refusal, say
+from ...core.words import noted, number_of, refusal, say
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import existing_channels
 from ...rig.chain.joints import normal_in_bone
@@ -112,7 +112,22 @@ def plan_adoption(
         if not plan.acts.ever
     ]
     takers = {i: taker for i, plan in enumerate(plans) if (taker := _taker(plan))}
-    return Adoption(armature, tuple(plans), takers, seen, tuple(notes))
+    compared = _compared(seen, [plan for plan in plans if plan.turning.copies])
+    if compared is not seen:
+        notes.append(
+            say(
+                "Not compared: {count} on which a limb is between FK and IK, and is blended otherwise",
+                count=number_of(len(seen.frames) - len(compared.frames), "frame"),
+            )
+        )
+    return Adoption(armature, tuple(plans), takers, compared, tuple(notes))
+
+
+def _compared(seen: Watched, switched: Sequence[AdoptPlan]) -> Watched:
+    """Return the frames to compare poses on: none on which a limb is between FK copies and IK."""
+    acting = [seen.acting[plan.limb.constraints[0]] for plan in switched]
+    between = np.any([(0.0 < each) & (each < 1.0) for each in acting], axis=0) if acting else np.False_
+    return seen.at(np.flatnonzero(~between)) if between.any() and not between.all() else seen
 
 
 def _watched_plans(
