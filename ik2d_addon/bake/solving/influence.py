@@ -33,7 +33,7 @@ def influenced(
     if samples.swings is not None:
         both = aimed.turns[:, 0], turns[:, 0]
         swings = blended_swings(rig, samples.swings, other.rotations[:, 0], both, samples.influence)
-        # The miss in the plane as it stands then.
+        # The miss in the plane as it is then.
         there, now = (carried_by_swings(rig, each) for each in (samples.swings, swings))
         points = turned(np.linalg.inv(now) @ there, points - rig.plane.origin) + rig.plane.origin
         samples = changed(samples, swings=swings)

@@ -55,9 +55,9 @@ def switch(chain: PropertyGroup, bone: str, constraint: Constraint, source: str)
     """Give a copy of an FK bone 1 - the animated influence at the path `source`; note how to restore it."""
     armature = chain.id_data
     taken = _noted(chain, bone, constraint)
-    taken.is_switched, taken.influence = True, constraint.influence
+    taken.is_switched, taken.was_influence = True, constraint.influence
     path = constraint.path_from_id("influence")
-    turn_round(armature, source, path, taken.influence, chain.name)
+    turn_round(armature, source, path, taken.was_influence, chain.name)
 
 
 def _has_target_bone(taken: PropertyGroup) -> bool:
@@ -168,7 +168,7 @@ def _restore(armature: Object, constraint: Constraint, taken: PropertyGroup) -> 
     """Restore a constraint; return a sentence about what is gone, "" where nothing is."""
     if taken.is_switched:
         take_away(armature, constraint.path_from_id("influence"), "", [], "")
-        constraint.influence = taken.influence
+        constraint.influence = taken.was_influence
         return ""
     which = say("'{constraint}' of bone '{owner}'", constraint=constraint.name, owner=taken.bone)
     target, subtarget = taken.lost_target, taken.target_bone

@@ -49,7 +49,7 @@ class IK2D_PG_taken(PropertyGroup):
     is_switched: BoolProperty(
         description="Whether it is not muted, but acts as much as the IK did not", **NOTE
     )
-    influence: FloatProperty(description="Its influence before, where it is switched so", **NOTE)
+    was_influence: FloatProperty(description="Its influence before, where it is switched so", **NOTE)
     # of 1.0.0: what it muted, and the actions of the F-Curves in the note. A plain mute still has its note
     note: StringProperty(description="What was muted, and how it was before", **NOTE)
     actions: CollectionProperty(type=IK2D_PG_muted_in, override=GROWING, options=HIDDEN)
