@@ -9,6 +9,8 @@ from ik_rigs import add_ik
 from numpy.typing import NDArray
 from rigs import add_armature, add_target
 
+from ik2d_addon.rig.animation.value_keys import curve_of
+
 FIRST, LAST = 1, 40
 # How much the IK acts, by frame: FK, then IK, and back with a key half-way.
 SWITCH = {1: 0.0, 10: 0.0, 20: 1.0, 30: 1.0, 34: 0.5, 40: 0.0}
@@ -67,6 +69,7 @@ def _ready(armature: bpy.types.Object, frame: int = FIRST) -> bpy.types.Object:
     scene.frame_set(frame)
     bpy.context.view_layer.objects.active = armature
     bpy.ops.object.mode_set(mode='POSE')
+    bpy.context.view_layer.update()
     return armature
 
 
@@ -82,16 +85,35 @@ def _with_ik(armature: bpy.types.Object, bone: str, pole: bool) -> bpy.types.Kin
 
 
 def copying(
-    kind: str = 'COPY_ROTATION', by: str = "driver", pole: bool = False, frame: int = FIRST
+    kind: str = 'COPY_ROTATION',
+    by: str = "driver",
+    pole: bool = False,
+    frame: int = FIRST,
+    other_leg: str = "",
 ) -> bpy.types.Object:
-    """Return a rig whose leg copies FK bones; its IK's influence has a driver, or keys."""
-    armature = add_armature(_bones(0.3, "", "_fk"))
+    """Return a rig whose leg copies FK bones; its IK's influence has a driver, or keys.
+
+    other_leg: what the names of another leg end with, that IK alone moves.
+    """
+    armature = add_armature(_bones(0.3, "", "_fk", *filter(None, [other_leg])))
+    if other_leg:
+        _with_ik(armature, f"shin{other_leg}", pole)
     for name in LIMB:
         copy = armature.pose.bones[name].constraints.new(kind)
         copy.target, copy.subtarget = armature, f"{name}_fk"
     _switched(armature, by, _with_ik(armature, "shin", pole))
     _turned(armature, ("thigh_fk", "shin_fk"))
     return _ready(armature, frame)
+
+
+def never_acting(**settings) -> bpy.types.Object:
+    """Return that rig with a switch that is FK on all frames."""
+    armature = copying(**settings)
+    curve = curve_of(armature, '["ik"]')
+    for point in curve.keyframe_points:
+        point.co.y = 0.0
+    curve.update()
+    return _ready(armature)
 
 
 def copying_switched(kind: str) -> bpy.types.Object:

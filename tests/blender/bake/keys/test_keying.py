@@ -150,11 +150,12 @@ def choosing(monkeypatch):
             factors=None,
             locations=None,
             swings=None,
+            aside=None,
         )
         given = [rotation()] if given is None else given
         shaped = [rotation(handles=np.zeros((2, 5, 3)))]
 
-        def rotations(rig, turns, single_axis, before, swings):
+        def rotations(rig, turns, single_axis, before, swings, aside):
             assert (rig, single_axis, before) == (chain.rig, single, "before") and turns is TURNS
             return given
 

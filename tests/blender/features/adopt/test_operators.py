@@ -10,6 +10,7 @@ import ik_rigs
 import pytest
 from rigs import add_armature, add_target, evaluated_place, evaluated_tip
 from snapshots import differences
+from switch_rigs import copying, never_acting
 from whole_rig import whole_rig
 
 from ik2d_addon.bake.lengths import Units
@@ -393,3 +394,10 @@ class Buttons:
         pass
 
     prop = label
+
+
+@pytest.mark.parametrize(("make", "expected"), [(copying, True), (never_acting, False)])
+def test_of_several_limbs_one_whose_ik_never_acts_is_not_ticked(make, expected):
+    found = dialog(make(pole=True, other_leg="_b"))
+    assert {limb.name: limb.take for limb in found.limbs} == {"shin": expected, "shin_b": True}
+    assert any("acts on none of the frames" in note for note in found._text.notes) is not expected
