@@ -26,11 +26,10 @@ from ...ui.settings.joint_list import sync_joints
 from ..native import remove_native
 from .animation import animation_of, copy_animation, key_steps, levels_of
 from .compare import Apart, Past, compare_each, last_bones_turn, past_limits, posed_by, posed_each
-from .course import targets_of
 from .keep import align, give_back, keep_animation, keep_bones, switch, take
-from .limbs import Limb, left_alone, limbs_meant, limbs_of, why_none
-from .plan import AdoptPlan, read_plan
-from .poses import EXACT_FRAMES, FEW_FRAMES, MOST_FRAMES, Watched, frames_of, watched
+from .limbs import left_alone, limbs_meant, limbs_of, why_none
+from .plan import AdoptPlan, watched_plans
+from .poses import EXACT_FRAMES, FEW_FRAMES, MOST_FRAMES, Watched, frames_of
 from .settings import is_adopted
 from .words import (
     carried_over,
@@ -93,12 +92,13 @@ def plan_adoption(
     limbs, notes = [limb for limb in limbs if limb.bones[-1] not in without], []
     if not limbs:
         raise refusal("No limb is ticked; tick one to adopt it")
-    seen, plans, left = _watched_plans(scene, limbs, most, progress)
+    seen, plans, left = watched_plans(scene, limbs, most, progress)
     if most == MOST_FRAMES and any(len(plan.sides) > 1 for plan in plans):
-        seen, plans, left = _watched_plans(scene, limbs, EXACT_FRAMES, progress)
+        seen, plans, left = watched_plans(scene, limbs, EXACT_FRAMES, progress)
     notes += left
     if not plans:
         raise IK2DError(notes[0])
+    plans = [*map(in_words, plans)]
     if names is None:
         gaining = [plan for plan in plans if plan.gains]
         plans, single = gaining or plans, [plan.name for plan in plans if gaining and not plan.gains]
@@ -112,7 +112,7 @@ def plan_adoption(
         if not plan.acts.ever
     ]
     takers = {i: taker for i, plan in enumerate(plans) if (taker := _taker(plan))}
-    compared = _compared(seen, [plan for plan in plans if plan.turning.copies])
+    compared = seen.but_between([plan.limb.constraints[0] for plan in plans if plan.turning.copies])
     if compared is not seen:
         notes.append(
             say(
@@ -121,30 +121,6 @@ def plan_adoption(
             )
         )
     return Adoption(armature, tuple(plans), takers, compared, tuple(notes))
-
-
-def _compared(seen: Watched, switched: Sequence[AdoptPlan]) -> Watched:
-    """Return the frames to compare poses on: none on which a limb is between FK copies and IK."""
-    acting = [seen.acting[plan.limb.constraints[0]] for plan in switched]
-    between = np.any([(0.0 < each) & (each < 1.0) for each in acting], axis=0) if acting else np.False_
-    return seen.at(np.flatnonzero(~between)) if between.any() and not between.all() else seen
-
-
-def _watched_plans(
-    scene: Scene, limbs: Sequence[Limb], most: int, progress: Callable[[float], None] | None
-) -> tuple[Watched, list[AdoptPlan], list[str]]:
-    """Return limbs' poses on at most so many frames, their plans by these, and a note on each without one."""
-    armature, targets = limbs[0].armature, targets_of(limbs)
-    frames = frames_of(scene, armature, [target for target, _ in targets], most)
-    bones, acting = [limb.bones for limb in limbs], [limb.constraints[0] for limb in limbs]
-    seen = watched(scene, armature, bones, targets, frames, progress, acting)
-    plans, notes = list[AdoptPlan](), list[str]()
-    for limb in limbs:
-        try:
-            plans.append(in_words(read_plan(limb, seen, plans)))
-        except IK2DError as error:
-            notes.append(say("Left alone: {error}", error=error))
-    return seen, plans, notes
 
 
 def _taker(plan: AdoptPlan) -> str:

@@ -129,7 +129,7 @@ def apart_from_one_another(plans: Sequence[AdoptPlan]) -> list[list[AdoptPlan]]:
 
 
 def ticked(adoption: Adoption, found: Mapping[str, Difference]) -> set[str]:
-    """Return the last bones of the limbs to adopt at first: of several those that act and will not be far off."""
+    """Return the last bones of limbs to adopt at first: of several those that act and are not far off."""
     names = [plan.name for plan in adoption.plans]
     acting = [plan.name for plan in adoption.plans if plan.acts.ever]
     near = {name for name in acting if name not in found or found[name].part <= FAR}

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Mute a constraint, whatever sets its mute, and give it back; by a note of 1.0.0 too."""
+"""Which constraints turn a limb besides its IK; mute one, whatever sets its mute, and give it back."""
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from bpy.types import Action, Constraint, FCurve, Object
 
@@ -13,6 +15,30 @@ from ...rig.chain.dependencies import SWITCHES, is_animated
 
 # A line of a note of 1.0.0: the path of a driver; or that of an F-Curve, and the handle of its slot.
 _LINE = re.compile(r"(?:driver|(curve))\t((?:.*\.)?(mute|enabled))(?(1)\t(\d{1,10}))")
+
+
+class Acting(NamedTuple):
+    """When an IK constraint acts, or what blends with it as its chain will."""
+
+    now: bool  # at the current frame
+    ever: bool  # on any of the watched frames
+
+
+@dataclass(frozen=True, eq=False)
+class Turning:
+    """Constraints that turn a limb's bones besides its IK, each (bone, constraint)."""
+
+    muted: tuple[tuple[str, str], ...] = ()  # they only turned what the IK starts from
+    # The following copy FK bones where the IK's influence is animated. They stay, as the chain then always
+    # acts: some get 1 - that influence, the others have an animated influence of their own.
+    given: tuple[tuple[str, str], ...] = ()
+    kept: tuple[tuple[str, str], ...] = ()
+    is_stuck: bool = False  # whether the influence has an animation that they cannot be given
+
+    @property
+    def copies(self) -> tuple[tuple[str, str], ...]:
+        """All that copy FK bones."""
+        return self.given + self.kept
 
 
 def silence(armature: Object, constraint: Constraint) -> tuple[bool, Object | None]:

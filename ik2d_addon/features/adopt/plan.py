@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Plan of a chain that replaces an IK constraint, as data."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import NamedTuple
 
 import bpy
 import numpy as np
 
-from ...core import Plane
+from ...core import IK2DError, Plane
 from ...core.inputs import Floats, wrapped
 from ...core.stretch import MOST
 from ...core.swing import POLE, SHORTEST_WAY, SWING
+from ...core.words import say
 from ...rig.animation.remembered import put_back_after
 from ...rig.chain.bone_limits import Range, limits_of_bones, range_about
 from ...rig.chain.checks.bones import rest_joints
@@ -24,8 +24,9 @@ from ...rig.rest import rest_bone, rest_matrix
 from ...rig.scene.bone_constraints import is_active
 from ...rig.scene.record import Target
 from .animation import animation_of, turns_round
-from .course import Course, pole_of, read_course, span, target_of
+from .course import Course, pole_of, read_course, span, target_of, targets_of
 from .limbs import Limb, Locks, ik_locks, post_of
+from .muting import Acting, Turning
 from .planes import (
     APART,
     CUSTOM,
@@ -39,7 +40,7 @@ from .planes import (
     unbent_normal,
     unbent_side,
 )
-from .poses import Watched
+from .poses import Watched, frames_of, watched
 
 # So many bones have room for the angle of the last one.
 _WITH_ROTATION = 3
@@ -64,30 +65,6 @@ class PlannedJoints:
     def free(self) -> bool:
         """Whether all turn freely."""
         return not (self.limits or self.weights or any(any(locks) for locks in self.locks.values()))
-
-
-class Acting(NamedTuple):
-    """When an IK constraint acts, or what blends with it as its chain will."""
-
-    now: bool  # at the current frame
-    ever: bool  # on any of the watched frames
-
-
-@dataclass(frozen=True, eq=False)
-class Turning:
-    """Constraints that turn a limb's bones besides its IK, each (bone, constraint)."""
-
-    muted: tuple[tuple[str, str], ...] = ()  # they only turned what the IK starts from
-    # The following copy FK bones where the IK's influence is animated. They stay, as the chain then always
-    # acts: some get 1 - that influence, the others have an animated influence of their own.
-    given: tuple[tuple[str, str], ...] = ()
-    kept: tuple[tuple[str, str], ...] = ()
-    is_stuck: bool = False  # whether the influence has an animation that they cannot be given
-
-    @property
-    def copies(self) -> tuple[tuple[str, str], ...]:
-        """All that copy FK bones."""
-        return self.given + self.kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -402,3 +379,20 @@ def _tip_offset(
     ends = (along, rest_matrix(bones[-1].bone)[:3, 1])
     to, at = (np.arctan2(end @ plane.y, end @ plane.x) for end in ends)
     return float(wrapped(np.array(to - at)))
+
+
+def watched_plans(
+    scene: bpy.types.Scene, limbs: Sequence[Limb], most: int, progress: Callable[[float], None] | None
+) -> tuple[Watched, list[AdoptPlan], list[str]]:
+    """Return limbs' poses on at most so many frames, their plans by these, and a note on each without one."""
+    armature, targets = limbs[0].armature, targets_of(limbs)
+    frames = frames_of(scene, armature, [target for target, _ in targets], most)
+    bones, acting = [limb.bones for limb in limbs], [limb.constraints[0] for limb in limbs]
+    seen = watched(scene, armature, bones, targets, frames, progress, acting)
+    plans, notes = list[AdoptPlan](), list[str]()
+    for limb in limbs:
+        try:
+            plans.append(read_plan(limb, seen, plans))
+        except IK2DError as error:
+            notes.append(say("Left alone: {error}", error=error))
+    return seen, plans, notes

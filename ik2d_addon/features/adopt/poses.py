@@ -45,6 +45,15 @@ class Watched:
             {constraint: acting[rows] for constraint, acting in self.acting.items()},
         )
 
+    def but_between(self, switched: Sequence[tuple[str, str]]) -> "Watched":
+        """Return the frames to compare poses on: none on which limbs are between FK copies and IK.
+
+        switched: the IK of these limbs.
+        """
+        acting = [self.acting[constraint] for constraint in switched]
+        between = np.any([(0.0 < each) & (each < 1.0) for each in acting], axis=0) if acting else np.False_
+        return self.at(np.flatnonzero(~between)) if between.any() and not between.all() else self
+
     def thinned(self, most: int) -> "Watched":
         """Return at most so many of the frames, evenly spread."""
         count = len(self.frames)

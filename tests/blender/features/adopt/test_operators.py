@@ -14,7 +14,7 @@ from switch_rigs import copying, never_acting
 from whole_rig import whole_rig
 
 from ik2d_addon.bake.lengths import Units
-from ik2d_addon.features.adopt import adopt, compare, difference, operators
+from ik2d_addon.features.adopt import adopt, compare, difference, operators, plan
 from ik2d_addon.features.adopt.operators import limb_here
 from ik2d_addon.features.adopt.poses import FEW_FRAMES
 from ik2d_addon.features.native import operators as native
@@ -55,8 +55,8 @@ def dialog(armature) -> SimpleNamespace:
 
 def test_the_dialog_looks_at_a_few_frames_and_says_so(armature, monkeypatch):
     shown = []
-    watched = adopt.watched
-    monkeypatch.setattr(adopt, "watched", lambda *given: shown.append(given[4]) or watched(*given))
+    watched = plan.watched
+    monkeypatch.setattr(plan, "watched", lambda *given: shown.append(given[4]) or watched(*given))
     found = dialog(armature)
     (frames,) = shown
     assert len(frames) <= FEW_FRAMES + 1 and (frames[0], frames[-1]) == (1, 90)
