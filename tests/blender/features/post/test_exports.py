@@ -11,6 +11,7 @@ from ik2d_addon.bake import bake, clear
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not bpy.app.build_options.usd, reason="this Blender was built without USD")
 def test_tips_come_back_from_usd(tmp_path):
     armature, chain = robot_arm()
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 24
