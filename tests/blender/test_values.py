@@ -78,6 +78,7 @@ def test_defaults_say_that_nothing_special_is_known():
         "locked": None,
         "angle_error": None,
         "angles": None,
+        "post": None,
     }
     assert defaults(Circumstances) == {
         "plane": "",
@@ -129,6 +130,7 @@ def test_defaults_say_that_nothing_special_is_known():
         "aims": False,
         "tip_angle": None,
         "native": None,
+        "post": None,
     }
-    assert defaults(Remarks) == {"notes": (), "other_controls": False, "forced": ()}
+    assert defaults(Remarks) == {"notes": (), "other_controls": False, "forced": (), "copies": ()}
     assert defaults(NeighborPoses) == {"before": None, "after": None, "lost": ()}

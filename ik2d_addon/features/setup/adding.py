@@ -4,7 +4,8 @@
 from bpy.types import Context, UILayout
 
 from ...core.words import say
-from ...rig.chain.fingerprint import followed_by, led_by
+from ...rig.chain.dependencies import leading
+from ...rig.chain.fingerprint import followed_by
 from ...ui.context import active_armature
 from ...ui.text import draw_text
 from ..adopt.operators import limb_here
@@ -20,7 +21,7 @@ def offers_another(context: Context) -> bool:
     bones, active = armature.data.bones, armature.data.bones.active
     if is_aimed_at(armature, active.name):
         return True
-    followed = [node for chain in armature.ik2d.chains for node in (*led_by(chain), *followed_by(chain))]
+    followed = leading([node for chain in armature.ik2d.chains for node in followed_by(chain)])
     carried = [bones.get(bone) for ob, bone in followed if ob == armature]
     return not any(bone and (bone == active or active in bone.parent_recursive) for bone in carried)
 

@@ -12,7 +12,8 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ...core import IK2DError
-from ...rig.chain.fingerprint import followed_by, led_by
+from ...rig.chain.dependencies import leading
+from ...rig.chain.fingerprint import followed_by
 from ...rig.chain.hands import note_target
 from ...rig.chain.paths.follow import follow_changed_lists, forget_known
 from ...rig.chain.paths.owners import with_settings
@@ -142,8 +143,8 @@ def _follow_edits(_scene, depsgraph) -> None:
         return
     edited = {update.id.original for update in depsgraph.updates if isinstance(update.id, bpy.types.Armature)}
     for rig in list(rigs()):
-        nodes = [node for chain in rig.ik2d.chains for node in (*led_by(chain), *followed_by(chain))]
-        needed = {rig.data, *(ob.data for ob, _ in nodes if ob is not None)}
+        nodes = [node for chain in rig.ik2d.chains for node in followed_by(chain)]
+        needed = {rig.data, *(ob.data for ob, _ in leading(nodes) if ob is not None)}
         if needed & edited:
             with suppress(IK2DError):
                 if not is_straight(rig):

@@ -85,6 +85,12 @@ def copied_by(node: Node) -> Iterator[Node]:
         yield constraint.target, constraint.subtarget
 
 
+def leading(nodes: Sequence[Node]) -> list[Node]:
+    """Return what a person moves to move nodes: these, and what those of them that are blends copy."""
+    held = any(ob is not None and not bone and ob.constraints for ob, bone in nodes)
+    return walk(nodes, copied_by) if held else [*nodes]
+
+
 def leaders(node: Node) -> Iterator[Node]:
     """Yield the parent of an object or a bone, and what it is a blend of: `sources` of a walk."""
     yield from parents(node)

@@ -17,7 +17,7 @@ from ...core.swing import POLE
 from ..animation.bone_channels import locked_channels, rotation_property
 from ..animation.value_keys import existing_drivers
 from ..rest import rest_bone
-from .dependencies import Node, acts_now, copied_by, leaders, walk
+from .dependencies import Node, acts_now, leaders, leading, walk
 from .foot.foot import FOOT_NAMES, ground_of
 from .post import DECIDING, bones_to_post
 from .renames import bones_of
@@ -107,7 +107,7 @@ def followed_by(chain: bpy.types.PropertyGroup, with_ground: bool = True) -> lis
 
 def led_by(chain: bpy.types.PropertyGroup) -> list[Node]:
     """Return what a person moves to move what a chain follows: that, and what it is a blend of."""
-    return walk(followed_by(chain, with_ground=False), copied_by)
+    return leading(followed_by(chain, with_ground=False))
 
 
 def has_own_rotation(chain: bpy.types.PropertyGroup) -> bool:
