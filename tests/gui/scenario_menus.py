@@ -31,7 +31,7 @@ def test():
     yield from ui.click(x, y)
     yield 0.5
     yield from ui.shot(f"{SHOTS}/menus_1_presets.png")
-    yield from ui.click(x - row, y + 6 * row)  # Limb, Soft; the menu opens upwards
+    yield from ui.click(x - row, y + 8 * row)  # Limb, Soft; the menu opens upwards
     yield from ui.wait_until(lambda: chains()[0].softness > 0.05, "the preset")
     yield from ui.move(*ui.center(ui.region()[1]))
     yield from ui.key('ESC')
