@@ -98,7 +98,7 @@ def test_eight_times_as_many_chains_cost_at_most_eight_times_as_much(task, live,
     [
         (_change_a_setting, False, 14),
         (_change_a_setting, True, 26),
-        (_add_a_chain, False, 85),
+        (_add_a_chain, False, 75),
         (_add_a_chain, True, 400),
     ],
 )

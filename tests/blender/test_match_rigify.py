@@ -12,7 +12,8 @@ from ik2d_addon.chains import clear_snaps, snap_fk, target_to_tip
 from ik2d_addon.rig.animation.versions import select_bone
 
 LAST, FRAMES, ROWS = 12, (4, 9), slice(3, 9)
-TURNED, PLACED, STRETCHED = 1e-4, 1e-5, 1e-3
+TURNED, PLACED = 1e-4, 1e-5
+STRETCHED_TURN, STRETCHED_PLACE = 6e-4, 2e-4
 # Of each limb: the bone with the switch, the bones one sees, FK controls, and controls of the IK.
 LEG = {
     "switch": "thigh_parent.L",
@@ -73,11 +74,17 @@ def show_fk(rig, names: dict, fk: float) -> None:
 
 
 def assert_same(before, after) -> None:
-    turned, placed = off(before[ROWS, 2:], after[ROWS, 2:])
+    before, after = before[ROWS], after[ROWS]
+    turned, placed = off(before[:, 2:], after[:, 2:])
     assert turned < TURNED and placed < PLACED
-    # The bones of the limb itself, on frames on which it is stretched beyond reach.
-    turned, placed = off(before[ROWS, :2], after[ROWS, :2])
-    assert turned < STRETCHED and placed < STRETCHED
+    # The bones of the limb itself are as near, but where all of them stretch beyond reach.
+    lengths = np.linalg.norm(before[:, 0, :3, 1], axis=1)
+    stretched = lengths > 1.001 * lengths.min()
+    turned, placed = off(before[~stretched], after[~stretched])
+    assert turned < TURNED and placed < PLACED
+    if stretched.any():
+        turned, placed = off(before[stretched], after[stretched])
+        assert turned < STRETCHED_TURN and placed < STRETCHED_PLACE
 
 
 @pytest.mark.slow

@@ -53,7 +53,7 @@ class FkReport(BakeReport):
         return self.turned <= SAME_HANDS and (self.others is None or self.others.all_reached)
 
     def sentence(self) -> str:
-        """Return what was keyed, and how far the limbs in FK are off the solved pose."""
+        """Return the report on the keys made, and on how far limbs in FK are off the solved pose."""
         frames = len(self.chains[0].frames)
         verb = noted("Posed") if self.moved else noted("Keyed")
         done = say(

@@ -10,8 +10,8 @@ from ...core.words import say
 from ...rig.chain.checks.bones import is_joined
 from ...rig.chain.checks.found_post import chains_turning, found_post
 from ...rig.chain.checks.targets import refuse_own_target
-from ...rig.chain.dependencies import parents, walk
-from ...rig.chain.fingerprint import led_by
+from ...rig.chain.dependencies import leading, parents, walk
+from ...rig.chain.fingerprint import followed_by
 from ...rig.chain.post import turning_axes
 from ...ui.context import active_armature, why_not_edit
 
@@ -121,7 +121,8 @@ def target_candidates(context: Context) -> list[tuple[Object, str]]:
         (bone.id_data, bone.name) for bone in bones if bone.id_data != armature or bone.name not in line
     ]
     left_out = {armature, *(bone.id_data for bone in bones)}
-    left_out |= {ob for chain in armature.ik2d.chains for ob, _ in led_by(chain)}
+    followed = [node for chain in armature.ik2d.chains for node in followed_by(chain, with_ground=False)]
+    left_out |= {ob for ob, _ in leading(followed)}
     return candidates + [(other, "") for other in context.selected_objects if other not in left_out]
 
 

@@ -41,7 +41,7 @@ class Role:
     word: str
 
     def node(self, chain: PropertyGroup) -> Node:
-        """Return what the chain follows."""
+        """Return the target or pole of a chain, an object with its bone or ""."""
         return getattr(chain, self.object), getattr(chain, self.bone)
 
 
@@ -251,7 +251,7 @@ def give_back(chain: PropertyGroup, role: Role) -> bool:
 
 
 def _first_of(empty: Object, made: list[Object]) -> Node:
-    """Return what a chain followed before the blend, as that is named and placed now."""
+    """Return the target of a chain before the blend, as that is named and placed now."""
     copied = empty.constraints[0]
     if copied.target in made:
         return copied.target.parent, copied.target.parent_bone

@@ -86,8 +86,8 @@ def copied_by(node: Node) -> Iterator[Node]:
 
 
 def leading(nodes: Sequence[Node]) -> list[Node]:
-    """Return what a person moves to move nodes: these, and what those of them that are blends copy."""
-    held = any(ob is not None and not bone and ob.constraints for ob, bone in nodes)
+    """Return nodes, and those that blends among them copy: a person moves these to move the nodes."""
+    held = [ob for ob, bone in nodes if ob is not None and not bone and ob.constraints]
     return walk(nodes, copied_by) if held else [*nodes]
 
 

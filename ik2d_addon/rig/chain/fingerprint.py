@@ -106,7 +106,7 @@ def followed_by(chain: bpy.types.PropertyGroup, with_ground: bool = True) -> lis
 
 
 def led_by(chain: bpy.types.PropertyGroup) -> list[Node]:
-    """Return what a person moves to move what a chain follows: that, and what it is a blend of."""
+    """Return the target and pole of a chain, and those that they are blends of: what a person moves."""
     return leading(followed_by(chain, with_ground=False))
 
 

@@ -113,7 +113,7 @@ def baked_arm():
 
 
 def stale(armature):
-    """Return what has changed since the bake."""
+    """Return the causes for which a bake is out of date, in words."""
     bpy.context.view_layer.update()
     return bake_is_stale(armature, bpy.context.scene)
 
