@@ -3,7 +3,7 @@
 
     python tools/build_extension.py FOLDER
 
-Writes FOLDER/ik2d-VERSION.zip, with the manual as a page in it, and prints its path.
+Writes FOLDER/ik2d-VERSION.zip, with the pages that the window opens, and prints its path.
 """
 
 import os
@@ -16,7 +16,7 @@ from types import ModuleType
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tools.manual_page import manual_page  # noqa: E402
+from tools.manual_page import PAGES, zip_page  # noqa: E402
 
 
 def build(folder: Path) -> Path:
@@ -29,7 +29,8 @@ def build(folder: Path) -> Path:
     archive.unlink(missing_ok=True)
     run(bl_pkg, "build", "--source-dir", str(ROOT), "--output-filepath", str(archive))
     with zipfile.ZipFile(archive, "a", zipfile.ZIP_DEFLATED) as held:
-        held.writestr("manual.html", manual_page())  # ik2d_addon/ui/manual.py opens it
+        for page in PAGES:  # ik2d_addon/ui/manual.py opens them
+            held.writestr(f"{page}.html", zip_page(page))
     # The builder looks at the manifest alone; only the validator of the full command line checks tags.
     run(bl_pkg, "validate", str(archive))
     return archive

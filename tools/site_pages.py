@@ -16,6 +16,9 @@ ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s#]+)")  # of a picture too
 ELSEWHERE = re.compile(r"[a-z]+:")
+# How much more a hit on a page counts in the site's search: answers for users come before how it is made.
+BOOSTS = {"docs/troubleshooting.md": 10.0, "docs/python.md": 0.2}
+BOOSTS_OF_SECTIONS = {"How it works": 0.5, "For developers": 0.2}
 
 
 def site_files(start: str = "README.md") -> list[str]:
@@ -40,6 +43,14 @@ def on_config(config):
     """Give headings the anchors that the manual in the zip has too."""
     config.mdx_configs["toc"]["slugify"] = ANCHOR
     return config
+
+
+def on_page_markdown(markdown: str, page, config, files: Files) -> str:
+    """Give a page its weight in the search, by its place in the table of contents."""
+    section = page.parent.title if page.parent is not None else ""
+    boost = BOOSTS.get(page.file.src_uri, BOOSTS_OF_SECTIONS.get(section, 1.0))
+    page.meta.setdefault("search", {})["boost"] = boost
+    return markdown
 
 
 def on_files(files: Files, config) -> Files:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The way to the manual: from Help in the sidebar, and from Online Manual in the right-click menu.
+"""The ways to the manual and to the page on troubles: Help in panels, and Online Manual by right-click.
 
 The website of blender_manifest.toml, where it names one, is the site that `make docs` builds. Without one the
-manual that the zip holds is opened, and in a checkout docs/manual.md itself.
+page that the zip holds is opened, and in a checkout that of docs/ itself.
 
 A setting or an operator is under the heading that is its label. `HEADINGS` of a module are the others:
 "chain.pole" is a property of IK2D_PG_chain, "pole_fit" an operator, * any part of a name.
@@ -17,25 +17,29 @@ from importlib.resources import files
 from pathlib import Path
 
 import bpy
+from bpy.types import UILayout
 
 from .languages import CONTEXT
 from .parts import named
 
 _EXTENSION = Path(str(files(__package__))).parents[1]
-# The manual below the website, in the zip, and in a checkout.
-ON_SITE = "docs/manual.html"
-IN_ZIP = "manual.html"
-_IN_CHECKOUT = "docs/manual.md"
+MANUAL, TROUBLES = "manual", "troubleshooting"
 
 
 @cache
-def address(extension: Path = _EXTENSION) -> str:
-    """Return the manual's address: on the website, or the file that the extension's folder has."""
+def address(page: str = MANUAL, extension: Path = _EXTENSION) -> str:
+    """Return a page's address: on the website, or the file that the extension's folder has."""
     manifest = tomllib.loads((extension / "blender_manifest.toml").read_text(encoding="utf-8"))
     if website := manifest.get("website"):
-        return f"{website.rstrip('/')}/{ON_SITE}"
-    page = extension / IN_ZIP
-    return (page if page.is_file() else extension / _IN_CHECKOUT).as_uri()
+        return f"{website.rstrip('/')}/docs/{page}.html"
+    in_zip = extension / f"{page}.html"
+    return (in_zip if in_zip.is_file() else extension / "docs" / f"{page}.md").as_uri()
+
+
+def draw_help(layout: UILayout, heading: str = "") -> None:
+    """Draw the button that opens the page on troubles at a heading; without one, the manual."""
+    button = layout.operator("wm.url_open", text="", icon='HELP', emboss=False)
+    button.url = f"{address(TROUBLES)}#{heading}" if heading else address()
 
 
 def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:

@@ -5,6 +5,7 @@ from bpy.types import Context, Object, PropertyGroup, UILayout
 
 from ..rig.chain.readable import unreadable
 from .context import active_armature, shown_chain
+from .manual import draw_help
 
 # --- The sidebar -------------------------------------------------------------
 
@@ -13,6 +14,10 @@ class Sidebar:
     bl_space_type = 'VIEW_3D'
     bl_region_type = 'UI'
     bl_category = "IK 2D"
+    trouble = ""  # the heading of docs/troubleshooting.md that its Help opens; without one the manual
+
+    def draw_header_preset(self, _context):
+        draw_help(self.layout, self.trouble)
 
 
 class ChainSidebar(Sidebar):

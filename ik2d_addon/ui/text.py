@@ -31,10 +31,13 @@ def wrapped(text: str, width: float, measure: Callable[[str], float]) -> list[st
     return lines
 
 
-def draw_text(layout: UILayout, context: Context, text: str, icon: str) -> None:
-    """Draw paragraphs over as many lines as the sidebar's width asks for; 'NONE' draws no icon."""
+def draw_text(layout: UILayout, context: Context, text: str, icon: str, buttons: int = 0) -> None:
+    """Draw paragraphs over as many lines as the sidebar's width asks for; 'NONE' draws no icon.
+
+    buttons: how many without text are at its right.
+    """
     button = button_height(context)
-    width = content_width(context) - (_BOX + (_ICON if icon != 'NONE' else 0.0)) * button
+    width = content_width(context) - (_BOX + buttons + (_ICON if icon != 'NONE' else 0.0)) * button
     column = layout.column(align=True)
     column.scale_y = 0.8
     for paragraph in text.splitlines():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bake goes through Blender's glTF exporter and comes back with tips, and feet, where they were."""
+"""A bake, or a live chain, goes through Blender's exporters and comes back with tips where they were."""
 
 import json
 import struct
@@ -97,6 +97,13 @@ def native_unbaked():
     return armature
 
 
+def live():
+    """Leave a chain live: the exporter samples what Blender shows, on the frames of the armature's action."""
+    armature, target = add_walker()
+    add_chain(armature, "shin", target, hand_rotation='WORLD').live = True
+    return armature
+
+
 def joints_on_frames(armature) -> np.ndarray:
     """Return where Blender has the head of each bone (frames, bones, 3), the foot's being the tip."""
     found = []
@@ -154,7 +161,7 @@ def on_a_post():
     return armature
 
 
-RIGS = (plain, reduced, towards_pole, on_a_post, adopted, native, native_unbaked)
+RIGS = (plain, reduced, towards_pole, on_a_post, adopted, native, native_unbaked, live)
 
 
 @pytest.mark.slow
@@ -170,6 +177,32 @@ def test_tips_come_back_where_they_were(rig, fps, tmp_path):
     assert came.animation_data.action is not None and not came.animation_data.drivers
     assert np.linalg.norm(joints_on_frames(came) - joints, axis=2).max() < ROUNDED * REACH
     assert np.abs(foot_on_frames(came) - turned).max() < ROUNDED
+
+
+@pytest.mark.parametrize("keyed", [(), (1, 24)], ids=["no action", "first and last frame"])
+@pytest.mark.parametrize("kind", ["gltf", "fbx"])
+def test_a_live_chain_is_exported_on_the_frames_of_the_armatures_own_action(kind, keyed, tmp_path):
+    scene, path = bpy.context.scene, str(tmp_path / f"live.{'glb' if kind == 'gltf' else kind}")
+    scene.frame_start, scene.frame_end = FRAMES[0], FRAMES[-1]
+    armature = live()
+    bpy.data.actions.remove(armature.animation_data.action)
+    armature.animation_data_clear()
+    for frame in keyed:
+        armature.pose.bones["body"].keyframe_insert("location", frame=frame)
+    joints = joints_on_frames(armature)
+    for name in ("io_scene_gltf2", "io_scene_fbx"):
+        enable_exporter(name)
+    getattr(bpy.ops.export_scene, kind)(filepath=path)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    for name in ("io_scene_gltf2", "io_scene_fbx"):
+        enable_exporter(name)
+    getattr(bpy.ops.import_scene, kind)(filepath=path)
+    (came,) = (ob for ob in bpy.data.objects if ob.type == 'ARMATURE')
+    found = joints_on_frames(came)
+    if keyed:
+        assert np.linalg.norm(found - joints, axis=2).max() < ROUNDED * REACH
+    else:
+        assert np.ptp(found, axis=0).max() == 0.0 < np.ptp(joints, axis=0).max()
 
 
 def test_exporters_see_no_action_that_was_kept(tmp_path):

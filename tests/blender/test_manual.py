@@ -14,7 +14,7 @@ from ik2d_addon.ui import manual
 from ik2d_addon.ui.parts import named
 
 MANUAL = (Path(__file__).resolve().parents[2] / "docs" / "manual.md").read_text(encoding="utf-8")
-PAGE = pytest.importorskip("tools.manual_page", reason="needs markdown and pymdownx").manual_page()
+PAGE = pytest.importorskip("tools.manual_page", reason="needs markdown and pymdownx").zip_page("manual")
 ANCHORS = set(re.findall(r'<h[1-6] id="([^"]+)"', PAGE))
 # What has no label in the sidebar: a tick, the axes of a hand, colors, which are all under one heading.
 NOT_DRAWN = {"IK2D_PG_chain.enabled", "IK2D_PG_chain.hand_offset", "IK2D_PG_chain.hand_turn"}
@@ -129,16 +129,19 @@ def extension(folder, website="", *files):
 def test_with_a_website_the_manual_is_there(tmp_path, end):
     website = "https://example.org/ik2d"
     folder = extension(tmp_path, f'website = "{website}{end}"', "manual.html")
-    assert manual.address(folder) == f"{website}/docs/manual.html"
+    assert manual.address(extension=folder) == f"{website}/docs/manual.html"
 
 
 def test_without_a_website_the_manual_is_the_page_of_the_zip(tmp_path):
     folder = extension(tmp_path, "", "manual.html", "docs/manual.md")
-    assert manual.address(folder) == (tmp_path / "manual.html").as_uri()
+    assert manual.address(extension=folder) == (tmp_path / "manual.html").as_uri()
 
 
 def test_in_a_checkout_the_manual_is_the_document_itself(tmp_path):
-    assert manual.address(extension(tmp_path, "", "docs/manual.md")) == (tmp_path / "docs/manual.md").as_uri()
+    assert (
+        manual.address(extension=extension(tmp_path, "", "docs/manual.md"))
+        == (tmp_path / "docs/manual.md").as_uri()
+    )
 
 
 def test_disabled_the_extension_leaves_nothing_in_online_manual():

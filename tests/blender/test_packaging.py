@@ -17,7 +17,7 @@ from ik2d_addon import core
 ROOT = Path(__file__).resolve().parent.parent.parent
 MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
 # Ends without Python's own exit, in which bpy 4.2 crashes and 4.5 hangs once our classes were registered.
-manual_page = pytest.importorskip("tools.manual_page", reason="needs markdown and pymdownx").manual_page
+pages = pytest.importorskip("tools.manual_page", reason="needs markdown and pymdownx")
 USE_ENABLED = """
 import importlib, os, sys, traceback, urllib.parse, urllib.request
 try:
@@ -88,14 +88,19 @@ def test_zip_holds_the_runtime_and_nothing_else(archive: Path) -> None:
     files = [path for path in files if not path.is_relative_to(demo)]
     package = {path.relative_to(ROOT).as_posix() for path in files}
     held = {name for name in zipfile.ZipFile(archive).namelist() if not name.endswith("/")}
-    assert held == package | {"blender_manifest.toml", "__init__.py", "LICENSE", "manual.html"}
+    assert held == package | {
+        *("blender_manifest.toml", "__init__.py", "LICENSE", "manual.html", "troubleshooting.html")
+    }
 
 
 @pytest.mark.slow
-def test_zip_holds_the_manual_as_one_page(archive: Path) -> None:
-    page = zipfile.ZipFile(archive).read("manual.html").decode()
-    assert page == manual_page()
-    assert re.findall(r"(?:src|href)=\"(?!#)", page) == []  # nothing that is elsewhere
+@pytest.mark.parametrize("name", ["manual", "troubleshooting"])
+def test_zip_holds_each_page_that_the_window_opens(archive: Path, name: str) -> None:
+    held = zipfile.ZipFile(archive)
+    page = held.read(f"{name}.html").decode()
+    assert page == pages.zip_page(name)
+    elsewhere = re.findall(r"(?:src|href)=\"(?!#)([^\"]*)", page)
+    assert {link.partition("#")[0] for link in elsewhere} <= {"manual.html", "troubleshooting.html"}
 
 
 def built_with(folder: Path, old: str, new: str) -> subprocess.CompletedProcess[str]:

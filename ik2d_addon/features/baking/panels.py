@@ -31,6 +31,7 @@ class IK2D_PT_bake(RigSidebar, Panel):
     """Key the chains over a range of frames, and see what was reached"""
 
     bl_label = "Bake"
+    trouble = "my-keys-are-gone-undo-a-bake-or-bake-to-a-new-action"
 
     def draw(self, context):
         layout, armature = self.layout, active_armature(context)
@@ -99,6 +100,7 @@ class IK2D_PT_bake_options(RigSidebar, Panel):
 
     bl_parent_id = "IK2D_PT_bake"
     bl_label = "Bake Options"
+    trouble = "the-bake-says-missed-out-of-reach-off-the-plane"
     bl_options = {'DEFAULT_CLOSED'}
 
     def draw(self, context):

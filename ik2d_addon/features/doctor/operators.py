@@ -20,12 +20,14 @@ from ...rig.chain.fingerprint import fingerprint, key_places
 from ...rig.chain.native_state import controls_of
 from ...ui.context import active_armature, named_chain
 from ...ui.kept import kept
+from ...ui.manual import draw_help
 from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
 from ...ui.settings.joint_list import joints_wanted
 from ...ui.text import draw_text
 from .findings import Finding, findings, target_off_plane
 from .fixes import FIXES, mend
+from .troubles import heading_of
 
 # A chain with more findings than these gets a word instead of more rows.
 _ROWS = 4
@@ -105,7 +107,9 @@ def draw_findings(layout: UILayout, context: Context, armature: Object, chain: P
     to_show = findings_of(context, armature, chain)
     for finding in to_show[:_ROWS]:
         column = layout.column(align=True)
-        draw_text(column.box(), context, shown(finding), 'INFO' if finding.note else 'ERROR')
+        row = column.box().row(align=True)
+        draw_text(row, context, shown(finding), 'INFO' if finding.note else 'ERROR', buttons=1)
+        draw_help(row, heading_of(finding))
         _draw_fixes(column, chain, finding)
     if len(to_show) > _ROWS:
         layout.label(text=say("and {count} more", count=len(to_show) - _ROWS), translate=False)

@@ -14,6 +14,7 @@ class IK2D_PT_overlay(RigSidebar, Panel):
     """What is drawn over the viewport of the chain's plane, reach, limits and target"""
 
     bl_label = "Overlay"
+    trouble = "the-limb-pops-or-jitters"
     bl_options = {'DEFAULT_CLOSED'}
     bl_order = 1  # below Chain
 

@@ -10,8 +10,8 @@ from ...core.words import noted, say
 from ...rig.chain.native_state import shown
 from ...rig.chain.readable import unreadable
 from ...rig.chain.slides import may_slide
-from ...ui import manual
 from ...ui.context import active_armature
+from ...ui.manual import draw_help
 from ...ui.parts import named
 from ...ui.registration import registration
 from ...ui.sidebar import ChainSidebar, Sidebar
@@ -60,7 +60,7 @@ class IK2D_PT_main(Sidebar, Panel):
         row, armature = self.layout.row(align=True), active_armature(context)
         if armature is not None and text_width(context, armature.name) < 0.5 * context.region.width:
             row.label(text=armature.name, translate=False, icon='ARMATURE_DATA')
-        row.operator("wm.url_open", text="", icon='HELP', emboss=False).url = manual.address()
+        draw_help(row)
 
     def draw(self, context):
         layout, armature = self.layout, active_armature(context)
@@ -104,9 +104,11 @@ class IK2D_PT_chain(ChainSidebar, Panel):
 
     bl_label = "Chain"
     bl_order = 1  # below Bake, so that its result is in sight
+    trouble = "the-knee-bends-the-wrong-way-or-the-elbow-flips"
 
-    def draw_header_preset(self, _context):
+    def draw_header_preset(self, context):
         IK2D_PT_presets.draw_panel_header(self.layout)
+        super().draw_header_preset(context)
 
     def draw(self, context):
         layout, armature, chain = self.settings(context)
@@ -139,6 +141,7 @@ class IK2D_PT_reach(ChainSidebar, Panel):
 
     bl_parent_id = "IK2D_PT_chain"
     bl_label = "Reach"
+    trouble = "the-limb-pops-or-jitters"
     bl_options = {'DEFAULT_CLOSED'}
 
     def draw(self, context):
@@ -155,6 +158,7 @@ class IK2D_PT_joints(ChainSidebar, Panel):
 
     bl_parent_id = "IK2D_PT_chain"
     bl_label = "Joints"
+    trouble = "the-arm-is-straight-as-in-a-t-pose-and-does-nothing"
     bl_options = {'DEFAULT_CLOSED'}
 
     def draw(self, context):
@@ -191,6 +195,7 @@ class IK2D_PT_foot(ChainSidebar, Panel):
 
     bl_parent_id = "IK2D_PT_chain"
     bl_label = "Foot or Hand"
+    trouble = "the-foot-slides-or-sinks-into-the-ground"
     bl_options = {'DEFAULT_CLOSED'}
 
     def draw(self, context):
@@ -236,6 +241,7 @@ class IK2D_PT_advanced(ChainSidebar, Panel):
 
     bl_parent_id = "IK2D_PT_chain"
     bl_label = "Advanced"
+    trouble = "the-limb-pops-or-jitters"
     bl_options = {'DEFAULT_CLOSED'}
 
     def draw(self, context):
@@ -271,6 +277,7 @@ class IK2D_PT_rig(Sidebar, Panel):
     """Take over the IK that the rig has, switch between FK and IK, and convert chains to drivers"""
 
     bl_label = "Rig"
+    trouble = "the-ikfk-switch-pops"
     bl_options = {'DEFAULT_CLOSED'}
     bl_order = 2  # below all other panels
 
