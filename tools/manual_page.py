@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("manual", "troubleshooting")
 # A heading's anchor, as code hosts make it; the site's pages have the same (tools/site_pages.py).
 ANCHOR = slugify(case="lower")
-LINK = re.compile(rf"\[([^\]]+)\]\((?!#|(?:{'|'.join(PAGES)})\.html)[^)]+\)")
+LINK = re.compile(rf"!?\[([^\]]+)\]\((?!#|(?:{'|'.join(PAGES)})\.html)[^)]+\)")
 TO_PAGE = re.compile(rf"\]\(({'|'.join(PAGES)})\.md")
 PAGE = """<!DOCTYPE html>
 <html lang="en">

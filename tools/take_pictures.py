@@ -28,6 +28,7 @@ SCRIPTS = {
     "live": ("03_tentacle", "1600x1200"),
     "panel": ("02_excavator", "1600x1760"),
     "riggers": ("01_walking_leg", "1600x1800"),
+    "troubles": ("01_walking_leg", "1400x1760"),
     "walk": ("01_walking_leg", "1600x1620"),
 }
 # Moving picture -> the beginning of its frames' names, its width in pixels, milliseconds a frame.

@@ -104,3 +104,4 @@ def test_without_a_website_the_page_on_troubles_is_that_of_the_zip(tmp_path):
 def test_pages_of_the_zip_lead_to_one_another():
     assert 'href="manual.html#bend"' in PAGE
     assert "](" not in PAGE and "riggers.md" not in PAGE
+    assert "troubles.png" not in PAGE  # a picture is there as what it shows
