@@ -10,7 +10,7 @@ from unittest.mock import patch
 import bpy
 import numpy as np
 
-from ik2d_addon.bake import pipeline
+from ik2d_addon.bake import pipeline, rounds
 from ik2d_addon.bake.arithmetic import LOOKS as PLAYED
 from ik2d_addon.features.baking import operators
 from ik2d_addon.rig.animation import keys
@@ -26,9 +26,9 @@ from .timing import say
 # What a bake calls for each part of it, and whether that goes on bit by bit.
 _PARTS: tuple[tuple[str, Any, str, bool], ...] = (
     ("read the chains", pipeline, "read_all", False),
-    ("sample targets and rig", pipeline, "sample_steps", True),
-    ("solve", pipeline, "solve_chains", True),
-    ("turn into channels, look half-way", pipeline, "_keyed", True),
+    ("sample targets and rig", rounds, "sample_steps", True),
+    ("solve", rounds, "solve_chains", True),
+    ("turn into channels, look half-way", rounds, "_keyed", True),
     ("write keys", keys, "_write", False),
     ("play back", pipeline, "play_back", True),
     ("report", pipeline, "report_of", False),

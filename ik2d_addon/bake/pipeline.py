@@ -1,46 +1,35 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The pipeline, top to bottom: read chains, sample targets, solve, lift, key, play back, report."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing
-from math import ceil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from typing import TypeVar
 
 import bpy
-import numpy as np
 
-from ..core.affine import changed
-from ..core.solution import CountedSteps, Steps, drained, mapped
+from ..core.solution import CountedSteps, drained, mapped
 from ..core.words import noted
 from ..rig.animation import key_faults, keys
 from ..rig.animation.kept.keeping import Replaced
 from ..rig.animation.kept.marks import BAKE, SNAP
-from ..rig.animation.times import animation_times, pace_of
-from ..rig.chain.chain import RigChain
+from ..rig.animation.times import pace_of
 from ..rig.chain.hands import hands_remembered
 from ..rig.chain.native_state import natives_muted
-from ..rig.chain.order import by_armature, in_order
-from ..rig.pose.keyed_pose import NeighborPoses, neighbor_poses
 from ..rig.pose.rotations import single_axis_notes
-from ..rig.pose.swings import eased_spins
-from ..rig.pose.target_plane import facing_target
-from ..rig.scene.between import sampled_between
-from ..rig.scene.lengths.slide_locations import slides_remembered, without_slides
+from ..rig.scene.lengths.slide_locations import slides_remembered
 from ..rig.scene.lengths.stretch_scales import scales_remembered
 from ..rig.scene.live_pause import live_paused
-from ..rig.scene.missing_inputs import with_drivers_checked
-from ..rig.scene.sampler import CURVES, STEP, Sampler, sample_steps
-from ..rig.scene.samples import ChainSamples, solvable
-from .arithmetic import turned_by_keys
+from ..rig.scene.sampler import Sampler
+from .actions.copies import Copies
+from .actions.finding import Wanted
+from .actions.planning import Asked, clips_of
+from .actions.results import BakedClip, finish
+from .actions.stage import Stage
 from .cures.off_plane import advice_on
-from .keys.clearing import release_hands, release_slides
-from .keys.hand_keys import with_hands
-from .keys.handles import THIRDS, Draft
-from .keys.keying import KeyedChain, KeyPlan, as_given, key_chains, plan_keys, rotations_of, with_gaps
-from .keys.posts import keyed_posts, on_posts, with_posts
+from .keys.clearing import leaves_channels, release_hands, release_slides
+from .keys.keying import KeyedChain, plan_keys, rotations_of
 from .motionless import stands_still
-from .now import blended_pose
-from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE, all_quarters, play_back
+from .playback import VERIFY_ALL, VERIFY_NOTHING, all_quarters, play_back
 from .reporting.report import BakeReport
 from .reporting.verdict import report_of
 from .request import (
@@ -50,11 +39,11 @@ from .request import (
     baking_order,
     checked_options,
     frame_range,
+    read_again,
     read_all,
     scene_of_all,
 )
-from .solving.angles import solved_angles
-from .solving.frames import Asked, SolvedChain, solve_chains
+from .rounds import counted, solve_frames
 
 _Result = TypeVar("_Result")
 
@@ -68,6 +57,8 @@ def bake(
     *,
     options: BakeOptions | None = None,
     progress: Callable[[int, int], None] | None = None,
+    actions: Wanted | None = None,
+    pairs: Mapping[str, str] | None = None,
 ) -> BakeReport:
     """Key the rotations that bring each chain's tip to its target, frame by frame; return a report.
 
@@ -78,8 +69,22 @@ def bake(
     takes those of BakeOptions(). progress(done, total) is called now and then. Replaces all keys of the
     chains' rotation channels from the first frame to the last; all else stays. Raises IK2DError for bad
     input. If it or `progress` raises, nothing has changed on any armature.
+
+    actions: names, or 'ALL' for each action that animates the armatures or what their chains follow; None
+    for those that are assigned. Each is assigned for its turn, with the actions of its targets, on its own
+    frames, which frame_start and frame_end cut; then all is assigned as before. pairs: an action's name with
+    that of its targets, where no slot, NLA strip or name ("Walk" and "Walk targets") tells.
     """
-    steps = bake_steps(armature_object, chains, frame_start, frame_end, step, options=options)
+    steps = bake_steps(
+        armature_object,
+        chains,
+        frame_start,
+        frame_end,
+        step,
+        options=options,
+        actions=actions,
+        pairs=pairs,
+    )
     with closing(steps):
         return drained(steps, None if progress is None else lambda done: progress(*done))
 
@@ -93,6 +98,8 @@ def bake_steps(
     *,
     options: BakeOptions | None = None,
     purpose: int = BAKE,
+    actions: Wanted | None = None,
+    pairs: Mapping[str, str] | None = None,
 ) -> CountedSteps[BakeReport]:
     """Bake in steps: yield (frames done, frames in all); return the BakeReport. Arguments as in `bake`.
 
@@ -104,9 +111,14 @@ def bake_steps(
     stepping through its frames discards changes to animated properties that were not keyed, as any
     change of the frame does.
     """
-    armatures = armatures_to_bake(armature_object)
+    armatures, options = armatures_to_bake(armature_object), checked_options(options)
+    asked = Asked.of(actions, pairs, (frame_start, frame_end), step, options.into)
     with live_paused():
-        report = yield from _bake_steps(armatures, chains, frame_start, frame_end, step, options, purpose)
+        if asked is None:
+            steps = _bake_steps(armatures, chains, frame_start, frame_end, step, options, purpose)
+        else:
+            steps = _bake_clips(armatures, chains, asked, options, purpose)
+        report = yield from steps
     for armature, part in zip(armatures, report.by_armature, strict=True):
         _turn_live_off(armature, part)
     return report
@@ -151,23 +163,90 @@ def _bake_steps(
     scene = scene_of_all(armatures)
     frames = frame_range(scene, frame_start, frame_end, step)
     asked = read_all(armatures, chains, frames, options)
-    reports: dict[bpy.types.Object, BakeReport] = {}
-    with ExitStack() as muted:
-        for armature, (rigs, _) in asked.items():
-            muted.enter_context(natives_muted(armature, [rig.name for rig in rigs], for_good=purpose != SNAP))
-        with ExitStack() as undo:
-            batches = baking_order(asked, frames, options)
-            for number, batch in enumerate(batches):
-                its = {armature: asked[armature] for armature in batch}
-                with Sampler(scene, [rig for rigs, _ in its.values() for rig in rigs]) as sampler:
-                    steps = _bake_rigs(sampler, its, frames, options, purpose, undo)
-                    reports |= yield from _one_of(steps, number, len(batches))
-        for rigs, _ in asked.values():
-            release_slides(rigs)
-            release_hands(rigs)
+    with _muted(asked, purpose), ExitStack() as undo:
+        reports = yield from _bake_batches(scene, asked, frames, options, purpose, undo)
+        undo.close()
+        _release(asked)
     # So that the keys show: our own scenes are gone, with Blender's copy of them for it.
     bpy.context.view_layer.update()
     return BakeReport.joined([reports[armature] for armature in armatures])
+
+
+def _bake_clips(
+    armatures: Sequence[bpy.types.Object],
+    chains: Sequence[str] | None,
+    wanted: Asked,
+    options: BakeOptions,
+    purpose: int,
+) -> CountedSteps[BakeReport]:
+    """Bake clips one after the other, each with its actions assigned; all are put back if one fails."""
+    scene = scene_of_all(armatures)
+    read = read_all(armatures, chains, [scene.frame_current], options)
+    clips = clips_of(scene, {armature: rigs for armature, (rigs, _) in read.items()}, wanted)
+    copies, asked = Copies(), []
+    baked: list[BakedClip] = []
+    with ExitStack() as left:
+        staged = left.enter_context(copies.made(clips, options.into))
+        stage = Stage([*clips, *staged], wanted.actions is not None, not options.single_axis)
+        left.enter_context(stage)
+        for clip in staged:
+            stage.show(clip)
+            frames = frame_range(scene, *clip.frames, wanted.step)
+            asked.append((clip, frames, read_again(read, clip.baked, chains, frames, options)))
+        done, total = 0, sum(len(frames) for _, frames, _ in asked)
+        with ExitStack() as undo:
+            for clip, frames, its in asked:
+                undo.enter_context(_muted(its, purpose))
+                undo.enter_context(stage.showing(clip))
+                steps = _bake_batches(scene, its, frames, options, purpose, undo)
+                reports = yield from _part_of(steps, done, len(frames), total)
+                baked.append(BakedClip.now(clips[len(baked)], reports))
+                done += len(frames)
+        for clip, _, its in asked:
+            if len(asked) == 1 or any(leaves_channels(rigs) for rigs, _ in its.values()):
+                stage.show(clip)
+                _release(its)
+    return finish(baked, copies, wanted, options.assign_baked)
+
+
+@contextmanager
+def _muted(asked: Mapping[bpy.types.Object, ReadChains], purpose: int) -> Iterator[None]:
+    """Mute the constraints of native chains, for good unless it fails or their keys count as made by hand."""
+    with ExitStack() as muted:
+        for armature, (rigs, _) in asked.items():
+            muted.enter_context(natives_muted(armature, [rig.name for rig in rigs], for_good=purpose != SNAP))
+        yield
+
+
+def _release(asked: Mapping[bpy.types.Object, ReadChains]) -> None:
+    """Clear what earlier bakes keyed and these do not."""
+    for rigs, _ in asked.values():
+        release_slides(rigs)
+        release_hands(rigs)
+
+
+def _bake_batches(
+    scene: bpy.types.Scene,
+    asked: Mapping[bpy.types.Object, ReadChains],
+    frames: list[int],
+    options: BakeOptions,
+    purpose: int,
+    undo: ExitStack,
+) -> CountedSteps[dict[bpy.types.Object, BakeReport]]:
+    """Bake armatures with what they play now, batch by batch. undo: restores them if anything fails."""
+    batches = baking_order(asked, frames, options)
+    reports: dict[bpy.types.Object, BakeReport] = {}
+    for number, batch in enumerate(batches):
+        its = {armature: asked[armature] for armature in batch}
+        with Sampler(scene, [rig for rigs, _ in its.values() for rig in rigs]) as sampler:
+            steps = _bake_rigs(sampler, its, frames, options, purpose, undo)
+            reports |= yield from _one_of(steps, number, len(batches))
+    return reports
+
+
+def _part_of(steps: CountedSteps[_Result], before: int, count: int, total: int) -> CountedSteps[_Result]:
+    """Return the steps of one of several bakes of some frames each, which yield the frames of all of them."""
+    return mapped(steps, lambda told: (before + count * told[0] // max(1, told[1]), total))
 
 
 def _one_of(steps: CountedSteps[_Result], before: int, count: int) -> CountedSteps[_Result]:
@@ -209,7 +288,7 @@ def _bake_rigs(
     undo.enter_context(scales_remembered([chain.solved.rig for chain in solved]))
     placed = {armature: keeping.placed for armature, keeping in keepings.items() if keeping is not None}
     checking = play_back(sampler, solved, plan, options.verify, placed, quarters)
-    played = yield from _counted(checking, 0, 2 * len(plan.times))
+    played = yield from counted(checking, 0, 2 * len(plan.times))
     shown, reports = dict(zip(solved, played, strict=True)), {}
     for armature, chains in its_chains.items():
         reports[armature] = report_of(
@@ -230,166 +309,3 @@ def _bake_rigs(
         )
         yield end
     return reports
-
-
-def solve_frames(
-    rigs: Sequence[RigChain],
-    scene: bpy.types.Scene,
-    plan: KeyPlan,
-    options: BakeOptions,
-    fully: bool = False,
-    sampler: Sampler | None = None,
-) -> CountedSteps[tuple[list[KeyedChain], str, Mapping[bpy.types.Object, str]]]:
-    """Solve all chains at all times of the plan, those that hang on others after these. Keys nothing.
-
-    Each frame counts half when it is sampled, and half when it is solved. fully: at full influence.
-    sampler: one to use for all rounds; None: one for each. Returns the chains in the order of `rigs`,
-    why the full scene had to be sampled, and for each armature why it was stepped through; "" where it was
-    not.
-    """
-    rounds = in_order(rigs)
-    times = plan.times
-    by_keys = options.verify == VERIFY_SAMPLE and bool(plan.half_way) and turned_by_keys(rigs)
-    stages = len(rounds) + sum(any(rig.post_above for rig in ready) for ready in rounds)
-    total, stage = 2 * len(times) * stages, 0
-    solved: list[KeyedChain] = []
-    full_scene, stepped = "", dict.fromkeys((rig.armature for rig in rigs), "")
-    with ExitStack() as previews:
-        for number, ready in enumerate(rounds):
-            way = {"fully": fully, "single_axis": options.single_axis}
-            posting = keyed_posts(scene, ready, plan, sampler, **way)
-            posts = yield from _counted(posting, 2 * stage * len(times), total, 2.0)
-            previews.enter_context(on_posts(scene, plan, posts))
-            stage += bool(posts)
-            before = 2 * stage * len(times)
-            sampled = [*times, *plan.half_way]
-            reading = sampled_between if by_keys and sampler else sample_steps
-            steps = reading(sampler or scene, ready, times, plan.half_way)
-            sampling = yield from _counted(steps, before, total, len(times) / len(sampled))
-            ready = with_drivers_checked(ready, options.force)
-            full_scene = full_scene or sampling.full_scene
-            stepped |= {armature: stepped[armature] or why for armature, why in sampling.stepped.items()}
-            rigs_there = list(map(facing_target, ready, sampling.chains))
-            neighbors = neighbor_poses(scene, rigs_there, times[0], times[-1])
-            owns = [
-                without_slides(scene, *one, sampled) for one in zip(rigs_there, sampling.chains, strict=True)
-            ]
-            if fully:
-                owns = [pose.with_settings(influence=1.0) for pose in owns]
-            beyond = _beyond(scene, sampler or scene, rigs_there, neighbors)
-            asked = []
-            for rig, pose, join in zip(rigs_there, owns, neighbors, strict=True):
-                samples, there = pose.at(slice(len(times))), beyond.get(rig)
-                other_pose = blended_pose(scene, rig, samples, times)
-                spins = eased_spins(rig, samples, times) if options.ease_flips else None
-                asked.append(Asked(rig, samples, times, join, there, other_pose, spins=spins))
-            done = before + len(times)
-            chains = yield from _counted(solve_chains(asked), done, total, 1.0 / len(ready))
-            keying = _keyed(scene, plan, options, asked, owns, chains, by_keys, sampler)
-            new = with_posts((yield from _counted(keying, done, total)), posts)
-            stage += 1
-            yield stage * len(times), len(times) * stages
-            solved += new
-            if number < len(rounds) - 1:  # for the chains that hang on these
-                paced = animation_times(scene, times)
-                for armature in by_armature(ready):
-                    channels = rotations_of([one for one in new if one.solved.rig.armature == armature])
-                    previews.enter_context(keys.previewed(armature, paced, channels))
-    return as_given(solved, rigs), full_scene, stepped
-
-
-def _keyed(
-    scene: bpy.types.Scene,
-    plan: KeyPlan,
-    options: BakeOptions,
-    asked: Sequence[Asked],
-    owns: Sequence[ChainSamples],
-    chains: Sequence[SolvedChain],
-    by_keys: bool,
-    sampler: Sampler | None,
-) -> Steps[list[KeyedChain]]:
-    """Turn solved chains into keys; yield the number of times done now and then.
-
-    owns: samples at the plan's times, and half-way between. by_keys: whether keys alone turn bones.
-    sampler: that of the chains.
-    """
-    frames, drafts = len(plan.times), []
-    known = slice(frames + len(plan.half_way))
-    for one, own, chain in zip(asked, owns, chains, strict=True):
-        half_way = own.at(slice(frames, known.stop)) if plan.half_way else None
-        last = one.neighbors.before.channels if one.neighbors.before else None
-        drafts.append(Draft.of(chain, one.samples, half_way, options.single_axis, last))
-        yield frames
-    drafts = yield from mapped(with_gaps(drafts), lambda _: frames)
-    thirds = _at_thirds(scene, plan, drafts, sampler) if sampler is not None else [None] * len(drafts)
-    keyed, whole_chains = (yield from key_chains(plan, drafts, options.single_axis, thirds)), []
-    for draft, own, alone in zip(drafts, owns, keyed, strict=True):
-        whole = with_hands(scene, plan, alone, draft.samples, draft.half_way)
-        angles = solved_angles(draft.chain, draft.samples)
-        own = own.at(known)
-        samples = changed(own, poses=None, tips=own.targets) if by_keys else None  # spare the memory
-        whole_chains.append(changed(whole, angles=angles, samples=samples))
-    return whole_chains
-
-
-def _at_thirds(
-    scene: bpy.types.Scene, plan: KeyPlan, drafts: Sequence[Draft], sampler: Sampler
-) -> list[ChainSamples | None]:
-    """Return samples of each chain at the thirds of the gaps between frames where it needs handles.
-
-    None of a chain that stretches, or that has no numbers there.
-    """
-    wanting = [draft for draft in drafts if len(draft.gaps) and draft.chain.factors is None]
-    if not wanting:
-        return [None] * len(drafts)
-    gaps = np.unique(np.concatenate([draft.gaps for draft in wanting]))
-    starts, parts = plan.frame_array[gaps], np.array(THIRDS)
-    times = (starts[:, None] + np.diff(plan.frame_array)[gaps, None] * parts).ravel().tolist()
-    rigs = [draft.chain.rig for draft in wanting]
-    thirds: dict[Draft, ChainSamples] = {}
-    steps = sample_steps(sampler, rigs, times, checked=False, way=_few(sampler))
-    for draft, samples in zip(wanting, drained(steps).chains, strict=True):
-        rows = np.searchsorted(gaps, draft.gaps)
-        own = without_slides(scene, draft.chain.rig, samples, times)
-        own = own.at(np.stack((2 * rows, 2 * rows + 1), axis=1).ravel().tolist())
-        if solvable(draft.chain.rig, own).all():
-            thirds[draft] = own
-    return [thirds.get(draft) for draft in drafts]
-
-
-def _beyond(
-    scene: bpy.types.Scene,
-    sampler: bpy.types.Scene | Sampler,
-    rigs: Sequence[RigChain],
-    neighbors: Sequence[NeighborPoses],
-) -> dict[RigChain, ChainSamples]:
-    """Return samples at the frame of the keys after the times, of each chain with memory that joins them."""
-    joining: dict[float, list[RigChain]] = {}
-    for rig, join in zip(rigs, neighbors, strict=True):
-        if rig.goes_on and join.after is not None:
-            joining.setdefault(join.after.frame, []).append(rig)
-    found: dict[RigChain, ChainSamples] = {}
-    for time, its in joining.items():
-        sampling = drained(sample_steps(sampler, its, [time], checked=False, way=_few(sampler)))
-        found |= {
-            rig: without_slides(scene, rig, own, [time])
-            for rig, own in zip(its, sampling.chains, strict=True)
-        }
-    return found
-
-
-def _few(sampler: bpy.types.Scene | Sampler) -> str:
-    """Return the way to sample a few times."""
-    return CURVES if isinstance(sampler, Sampler) and sampler.by_curves else STEP
-
-
-def _counted(steps: Steps[_Result], before: int, total: int, share: float = 1.0) -> CountedSteps[_Result]:
-    """Return steps that yield (frames done, frames in all). before, total and share: in half frames."""
-    most = 0
-
-    def counted(done: int) -> tuple[int, int]:
-        nonlocal most
-        most = max(most, done)
-        return (min(before + ceil(share * most), total) + 1) // 2, total // 2
-
-    return mapped(steps, counted)

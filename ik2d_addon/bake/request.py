@@ -22,6 +22,7 @@ from ..rig.scene.bone_constraints import reaching_of
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.own_scene import scene_showing
 from ..rig.scene.sampler import is_by_curves
+from .actions.finding import INTO_NEW, INTO_THIS
 from .arithmetic import turned_by_keys
 from .keys.keying import plan_keys
 from .memory import refuse_too_long
@@ -45,6 +46,8 @@ class BakeOptions:
     or Z one Euler angle curve; sets its rotation mode. force: bake chains too that depend on a driver
     that does not run, or on a missing library; such a chain never counts as reached. ease_flips: turn
     planes that follow a target or a pole smoothly where they might flip; the tips stay where they are.
+    into: 'THIS' keys the actions themselves, 'NEW' copies of them, "Walk baked". assign_baked: whether the
+    copy takes the place of the action that is assigned; None: only where no actions are asked for.
     """
 
     verify: str = VERIFY_SAMPLE
@@ -53,6 +56,8 @@ class BakeOptions:
     single_axis: bool = False
     force: bool = False
     ease_flips: bool = False
+    into: str = INTO_THIS
+    assign_baked: bool | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.verify, str) or self.verify not in (VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING):
@@ -66,6 +71,10 @@ class BakeOptions:
         for name in ("on_target_keys", "single_axis", "force", "ease_flips"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise IK2DError(f"{name} must be True or False, not {getattr(self, name)!r}")
+        if not isinstance(self.into, str) or self.into not in (INTO_THIS, INTO_NEW):
+            raise IK2DError(f"into must be 'THIS' or 'NEW', not {self.into!r}")
+        if not isinstance(self.assign_baked, (bool, np.bool_, type(None))):
+            raise IK2DError(f"assign_baked must be True, False or None, not {self.assign_baked!r}")
         if self.reduce and self.on_target_keys:
             raise refusal("Keys are either reduced or on the target's own key frames; turn off one of them")
 
@@ -210,6 +219,22 @@ def _shared_out(armatures: Sequence[bpy.types.Object], names: Sequence[str]) -> 
                 f"None of the armatures {quoted(ob.name for ob in armatures)} has a chain {name!r}"
             )
     return [[name for name in names if name in chains] or names for chains in known]
+
+
+def read_again(
+    read: Mapping[bpy.types.Object, ReadChains],
+    armatures: Iterable[bpy.types.Object],
+    names: Sequence[str] | None,
+    frames: Sequence[int],
+    options: BakeOptions,
+) -> dict[bpy.types.Object, ReadChains]:
+    """Read chains of some armatures that were read before, now that these play other actions."""
+    asked = {}
+    for armature in armatures:
+        its = None if names is None else [rig.name for rig in read[armature][0]]
+        asked[armature] = rigs, _ = read_rigs(armature, its, frames, options.force)
+        refuse_too_long(rigs, frames, halves=options.reduce > 0.0)
+    return asked
 
 
 def baking_order(

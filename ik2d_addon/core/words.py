@@ -11,6 +11,7 @@ from .errors import IK2DError
 _translated: Callable[[str], str] = str
 # What `number_of` counts: one, and more.
 NOUNS = {
+    "action": ("{number} action", "{number} actions"),
     "bone": ("{number} bone", "{number} bones"),
     "chain": ("{number} chain", "{number} chains"),
     "channel": ("{number} channel", "{number} channels"),

@@ -56,6 +56,19 @@ def release_slides(rigs: Sequence[RigChain]) -> None:
             put_slides_back(rig.armature, bones)
 
 
+def leaves_channels(rigs: Sequence[RigChain]) -> bool:
+    """Return whether chains carry no more what an earlier bake may have keyed: slides, or hands."""
+    there = {settings.name: settings for settings in rigs[0].armature.ik2d.chains}
+    for rig in rigs:
+        slides, settings = rig.slides, there.get(rig.name)
+        if slides is not None and not all(map(slides.carries, slides.channels)):
+            return True
+        hands = set(rig.hands.bones if rig.hands is not None else ())
+        if settings is not None and set(posed_hands(settings)) - hands:
+            return True
+    return False
+
+
 def release_hands(rigs: Sequence[RigChain]) -> None:
     """Clear baked keys from hands that chains no longer turn, and restore their rotations."""
     there = {settings.name: settings for settings in rigs[0].armature.ik2d.chains}

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...core.words import noted, number_of, say
+from ...core.affine import changed
+from ...core.words import listed, noted, number_of, say
 from ...rig.animation.kept.keeping import Replaced
 from .causes import unmoved_words
 from .chain_report import ChainReport
@@ -24,6 +25,9 @@ class BakeReport:
     stepped: str = ""  # the object that was not where its F-Curves say, so that frames were stepped through
     parts: tuple["BakeReport", ...] = ()  # of several armatures the report of each
     replaced: Replaced = Replaced()  # keys made by hand, which are kept
+    action: str = ""  # the action that holds the keys; "" for several, and where none were made
+    source_action: str = ""  # the one that was baked: another one where the keys went to a copy
+    actions: tuple["BakeReport", ...] = ()  # of actions that were asked for the report of each
 
     @classmethod
     def joined(cls, parts: Sequence["BakeReport"]) -> "BakeReport":
@@ -40,7 +44,40 @@ class BakeReport:
             next((report.stepped for report in parts if report.stepped), ""),
             tuple(parts),
             Replaced.joined([report.replaced for report in parts]),
+            ", ".join(dict.fromkeys(report.action for report in parts)),
+            ", ".join(dict.fromkeys(report.source_action for report in parts)),
         )
+
+    @classmethod
+    def over_actions(cls, clips: Sequence["BakeReport"]) -> "BakeReport":
+        """Return one report on the bakes of several actions, one after the other."""
+        by_armature: dict[str, list[BakeReport]] = {}
+        for clip in clips:
+            for report in clip.by_armature:
+                by_armature.setdefault(report.armature, []).append(report)
+        wholes = [cls._of_one_armature(reports) for reports in by_armature.values()]
+        return changed(cls.joined(wholes), actions=tuple(clips), action="", source_action="")
+
+    @classmethod
+    def _of_one_armature(cls, clips: Sequence["BakeReport"]) -> "BakeReport":
+        """Return one report on the bakes of one armature in several actions."""
+        return changed(
+            clips[0],
+            chains=tuple(chain for report in clips for chain in report.chains),
+            full_scene=next((report.full_scene for report in clips if report.full_scene), ""),
+            stepped=next((report.stepped for report in clips if report.stepped), ""),
+            rig_warnings=_once(clips, [report.rig_warnings for report in clips]),
+            left_out=_once(clips, [report.left_out for report in clips]),
+            replaced=Replaced.joined([report.replaced for report in clips]),
+            action="",
+            source_action="",
+            actions=tuple(clips),
+        )
+
+    @property
+    def by_action(self) -> tuple["BakeReport", ...]:
+        """The report of each action, as a bake of it alone gives it."""
+        return self.actions or (self,)
 
     @property
     def by_armature(self) -> tuple["BakeReport", ...]:
@@ -49,7 +86,9 @@ class BakeReport:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The warnings on the armature and its chains; of several armatures after the name of each."""
+        """The warnings on the armature and its chains; of several after the name of each."""
+        if self.actions:
+            return _once(self.actions, [report.warnings for report in self.actions])
         if self.parts:
             return tuple(
                 f"{report.armature}: {sentence}" for report in self.parts for sentence in report.warnings
@@ -72,8 +111,10 @@ class BakeReport:
 
     @property
     def unmoved(self) -> tuple[str, ...]:
-        """The chains whose targets do not move, so that they have one pose."""
-        return tuple(chain.name for chain in self.chains if chain.circumstances.unmoved)
+        """The chains whose targets do not move, so that they have one pose: of several actions in none."""
+        moved = {chain.name for chain in self.chains if not chain.circumstances.unmoved}
+        still = dict.fromkeys(chain.name for chain in self.chains if chain.circumstances.unmoved)
+        return tuple(name for name in still if not self.actions or name not in moved)
 
     @property
     def is_good(self) -> bool:
@@ -92,13 +133,12 @@ class BakeReport:
 
     def sentence(self) -> str:
         """Return one sentence with the numbers that matter, for the status bar and the terminal."""
-        frames, chains = len(self.chains[0].frames), len(self.chains)
         rigs = say(" of {count} armatures", count=len(self.parts)) if self.parts else ""
         done = say(
             "{verb} {frames} on {chains}{rigs}{keys}",
             verb=self.verb,
-            frames=number_of(frames, "frame"),
-            chains=number_of(chains, "chain"),
+            frames=self._frames(),
+            chains=number_of(self._chain_count, "chain"),
             rigs=rigs,
             keys=self._keys(),
         )
@@ -118,9 +158,10 @@ class BakeReport:
 
     def lines(self) -> tuple[str, ...]:
         """Return the result in one line, in fewer and fewer words: the first that fits is to be shown."""
-        frames, outcome = number_of(len(self.chains[0].frames), "frame"), self._outcome_in_short()
-        chains = number_of(len(self.chains), "chain")
-        counted = say("{frames}, {chains}", frames=frames, chains=chains) if len(self.chains) > 1 else frames
+        frames, outcome = self._frames(), self._outcome_in_short()
+        count = self._chain_count
+        chains = number_of(count, "chain")
+        counted = say("{frames}, {chains}", frames=frames, chains=chains) if count > 1 else frames
         whole = say("{verb} {frames}: {outcome}", verb=self.verb, frames=counted, outcome=outcome)
         warnings = number_of(len(self.warnings), "warning")
         noted_too = [say("{line}; {warnings}", line=whole, warnings=warnings)] if self.warnings else []
@@ -129,6 +170,21 @@ class BakeReport:
             noted_too.insert(0, say("{line}; FK on {frames}", line=line, frames=number_of(len(fk), "frame")))
         shorter = [say("{done}: {outcome}", done=done, outcome=outcome) for done in (counted, frames)]
         return (*noted_too, whole, *shorter, outcome[:1].upper() + outcome[1:])
+
+    @property
+    def _chain_count(self) -> int:
+        """The number of chains, each counted once for all actions."""
+        return (
+            len({(chain.armature, chain.name) for chain in self.chains}) if self.actions else len(self.chains)
+        )
+
+    def _frames(self) -> str:
+        """Return the number of frames, and of actions where these were asked for."""
+        if not self.actions:
+            return number_of(len(self.chains[0].frames), "frame")
+        frames = sum(len(report.chains[0].frames) for report in self.actions)
+        actions = number_of(len(self.actions), "action")
+        return say("{frames} in {actions}", frames=number_of(frames, "frame"), actions=actions)
 
     def _outcome_in_short(self) -> str:
         """Return on how many frames any tip is off its target, or that all are on theirs, in a few words."""
@@ -166,8 +222,10 @@ class BakeReport:
 
     def _named(self, chain: ChainReport) -> str:
         """Return whose a number is, " of 'Leg' on 'Rig'", as far as there are others."""
-        named = say(" of '{chain}'", chain=chain.name) if len(self.chains) > 1 else ""
-        return named + (say(" on '{armature}'", armature=chain.armature) if self.parts else "")
+        named = say(" of '{chain}'", chain=chain.name) if self._chain_count > 1 else ""
+        named += say(" on '{armature}'", armature=chain.armature) if self.parts else ""
+        action = next((report.action for report in self.actions if chain in report.chains), "")
+        return named + (say(" in '{action}'", action=action) if action else "")
 
     @property
     def _partly_fk(self) -> list[ChainReport]:
@@ -225,7 +283,7 @@ class BakeReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dict of plain lists and numbers, ready for JSON."""
-        return {
+        told = {
             "armature": self.armature,
             "summary": self.sentence(),
             "all_reached": self.all_reached,
@@ -235,5 +293,21 @@ class BakeReport:
             "warnings": list(self.rig_warnings),
             "left_out": list(self.left_out),
             "replaced_keys": self.replaced.keys,
-            "chains": [chain.to_dict() for chain in self.chains],
         }
+        if self.actions:  # whose reports have the chains
+            return {**told, "by_action": [report.to_dict() for report in self.actions]}
+        if self.action:
+            told |= {"action": self.action, "source_action": self.source_action}
+        return {**told, "chains": [chain.to_dict() for chain in self.chains]}
+
+
+def _once(reports: Sequence[BakeReport], told: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return the sentences of reports on actions, each after their names; once where all say the same."""
+    lines: dict[str, list[str]] = {}
+    for report, sentences in zip(reports, told, strict=True):
+        for sentence in sentences:
+            lines.setdefault(sentence, []).append(report.action)
+    return tuple(
+        sentence if len(actions) == len(reports) > 1 else f"{listed(actions, most=3)}: {sentence}"
+        for sentence, actions in lines.items()
+    )

@@ -8,8 +8,8 @@ import bpy
 import numpy as np
 
 from ...bake.keys.keying import KeyPlan, rotations_of
-from ...bake.pipeline import solve_frames
 from ...bake.request import BakeOptions, read_rigs, scene_of
+from ...bake.rounds import solve_frames
 from ...core import IK2DError
 from ...core.affine import norms, orientations, turned
 from ...core.inputs import Floats

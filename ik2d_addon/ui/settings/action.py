@@ -30,6 +30,9 @@ class IK2D_PG_action(PropertyGroup):
     made: BoolProperty(
         name="Made", description="Whether it was made to hold a bake, and goes when it is empty", **_STATE
     )
+    baked_from: StringProperty(
+        name="Baked From", description="Name of the action that a bake has copied for its keys", **_STATE
+    )
     shown_from: PointerProperty(
         name="Shown From", description="Action whose kept motion this one shows", type=Action, **_STATE
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rigs import add_armature, add_chain, add_leg, add_target, evaluated_place, evaluated_tip, stretching_arm
 
-from ik2d_addon.bake import arithmetic, bake, pipeline, playback
+from ik2d_addon.bake import arithmetic, bake, playback, rounds
 from ik2d_addon.bake.request import read_rigs
 
 MODES = ('QUATERNION', 'AXIS_ANGLE', 'XYZ', 'ZXY')
@@ -112,15 +112,15 @@ def test_a_tip_elsewhere_is_a_disagreement():
     armature, target = add_leg(), add_target({1: (0, -0.3, 0.6), 30: (0, 0.2, 0.8)})
     add_chain(armature, "shin", target)
     (rig,), _ = read_rigs(armature, None, [1, 30], False)
-    with pipeline.Sampler(bpy.context.scene, [rig]) as sampler:
-        samples = pipeline.drained(pipeline.sample_steps(sampler, [rig], [1, 15, 30])).chains[0]
+    with rounds.Sampler(bpy.context.scene, [rig]) as sampler:
+        samples = rounds.drained(rounds.sample_steps(sampler, [rig], [1, 15, 30])).chains[0]
     there = arithmetic.Expected(np.array([1.0, 15.0, 30.0]), [samples])
     reach = sum(bone.bone.length for bone in rig.pose_bones)
     assert there.agrees([0, 2], [samples.at([0, 2])], [reach])
     off = samples.tips + (0.0, 0.0, 4e-6 * reach)
-    moved = pipeline.changed(samples, tips=off)
+    moved = rounds.changed(samples, tips=off)
     assert not there.agrees([0, 2], [moved.at([0, 2])], [reach])
-    moved = pipeline.changed(samples, targets=samples.targets + (0.0, 0.0, 4e-6 * reach))
+    moved = rounds.changed(samples, targets=samples.targets + (0.0, 0.0, 4e-6 * reach))
     assert not there.agrees([0, 2], [moved.at([0, 2])], [reach])
 
 

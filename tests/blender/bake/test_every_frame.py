@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rigs import add_chain, add_leg, add_target, evaluated_place, evaluated_tip
 
-from ik2d_addon.bake import BakeOptions, arithmetic, bake, pipeline
+from ik2d_addon.bake import BakeOptions, arithmetic, bake, rounds
 from ik2d_addon.bake.request import read_rigs
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.scene.by_curves import turned_by_more
@@ -133,13 +133,13 @@ def _without_influence(armature):
 def test_what_never_acts_costs_nothing(act, monkeypatch):
     armature, _ = _leg(act)
     assert arithmetic.turned_by_keys(_rigs(armature))
-    asked, steps = [], pipeline.sample_steps
+    asked, steps = [], rounds.sample_steps
 
     def counted(scene, rigs, times, *rest, **settings):
         asked.extend(times if settings.get("way") == 'STEP' else ())
         return (yield from steps(scene, rigs, times, *rest, **settings))
 
-    monkeypatch.setattr(pipeline, "sample_steps", counted)
+    monkeypatch.setattr(rounds, "sample_steps", counted)
     assert bake(armature, frame_start=1, frame_end=LAST).all_reached
     # Keys that jump have the quarters of their two gaps looked at.
     assert len(asked) <= arithmetic.LOOKS + 1 + 4

@@ -9,7 +9,7 @@ import pytest
 from mathutils import Vector
 from rigs import add_armature, add_chain, add_target, evaluated_place, evaluated_tip, leg_with_target
 
-from ik2d_addon.bake import BakeOptions, bake, now, pipeline, playback
+from ik2d_addon.bake import BakeOptions, bake, now, playback, rounds
 from ik2d_addon.bake.keys.keying import KeyPlan
 from ik2d_addon.bake.playback import NOT_PLAYED, play_back
 from ik2d_addon.rig.chain.chain import read_chain
@@ -46,7 +46,7 @@ def test_all_frames_and_half_way_times_are_looked_at(own):
 
 
 def test_where_more_than_keys_turns_bones_blender_is_asked_at_all_times(monkeypatch):
-    monkeypatch.setattr(pipeline, "turned_by_keys", lambda rigs: False)
+    monkeypatch.setattr(rounds, "turned_by_keys", lambda rigs: False)
     armature, _ = leg_with_target()
     chain = bake(armature, frame_start=1, frame_end=600).chains[0]
     assert np.isfinite(chain.played.on_frames).all()

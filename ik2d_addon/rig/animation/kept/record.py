@@ -257,6 +257,13 @@ def remove_with_kept(action: bpy.types.Action | None) -> None:
             bpy.data.actions.remove(record)
 
 
+def name_records(action: bpy.types.Action) -> None:
+    """Name the actions that keep motion of an action after it, which has a new name."""
+    for entry in action.ik2d.kept:
+        if is_kept_action(entry.action) and _users(entry.action) == 1 and entry.action.is_editable:
+            entry.action.name = f"{action.name}, {_NAME}"
+
+
 def rewrite_paths(place: versions.Place, new_path: Callable[[str], str | None]) -> None:
     """Rename the former paths of what is kept at a place; None for the new one removes it."""
     KeptMotion(place).rewrite(new_path)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The actions of armatures that a bake was asked for, each with its slot."""
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+import bpy
+
+from ...core import IK2DError
+from ...core.words import listed, refusal
+from ...rig.animation import versions
+from ...rig.animation.kept.record import is_kept_action
+from .clips import Play
+from .names import cores, has_word
+from .owned import NONE, OWN, SHARED, UNCLEAR, Claims, strips_of
+
+ALL = 'ALL'
+INTO_THIS, INTO_NEW = 'THIS', 'NEW'
+# What a bake takes for its actions: all, or their names.
+Wanted: TypeAlias = str | Sequence[str]
+
+
+def checked_names(actions: Wanted) -> list[str] | None:
+    """Return the names of actions asked for, None for all; raise IK2DError for anything else."""
+    if isinstance(actions, str):
+        if actions == ALL:
+            return None
+        raise IK2DError(f"actions takes 'ALL' or a list of names; write [{actions!r}]")
+    if not isinstance(actions, Iterable):
+        raise IK2DError(f"actions takes 'ALL' or a list of names, not {actions!r}")
+    names = list(dict.fromkeys(actions))
+    for name in names:
+        if not isinstance(name, str):
+            raise IK2DError(f"actions takes 'ALL' or a list of names, and {name!r} is none")
+    if not names:
+        raise IK2DError("No action is named; name one or more, or write 'ALL'")
+    return names
+
+
+def action_named(name: str) -> bpy.types.Action:
+    """Return the action of a name, the file's own before a linked one; raise IK2DError for none, or a kept one."""
+    there = [action for action in bpy.data.actions if action.name == name]
+    if not there:
+        known = [action.name for action in bpy.data.actions if not is_kept_action(action)]
+        if not known:
+            raise refusal("There is no action '{action}', and no other one; check the file", action=name)
+        raise refusal(
+            "There is no action '{action}'; there are {known}",
+            action=name,
+            known=listed(sorted(known), most=8),
+        )
+    action = min(there, key=lambda each: each.library is not None)
+    if is_kept_action(action):
+        raise refusal(
+            "'{action}' keeps the keys that a bake has replaced, and nothing plays it; name the action that was "
+            "baked",
+            action=name,
+        )
+    return action
+
+
+def slot_of(claims: Claims, ob: bpy.types.Object, action: bpy.types.Action) -> str:
+    """Return the slot of an action that an object plays; "" for a new one, and before 4.4.
+
+    Raises IK2DError where several may be meant.
+    """
+    found = [slot for slot, _ in claims.slots(ob, action)]
+    if len(found) > 1:
+        raise refusal(
+            "The slots {slots} of the action '{action}' may each be meant for '{object}'; choose one in the "
+            "Action Editor, or name it '{object}'",
+            slots=listed(slot[2:] for slot in found),
+            action=action.name,
+            object=ob.name,
+        )
+    if found or not versions.HAS_SLOTS:
+        return found[0] if found else ""
+    animation = ob.animation_data
+    last = animation.last_slot_identifier if animation is not None else ""
+    return next((slot for slot in (f"OB{ob.name}", last) if slot in action.slots), "")
+
+
+def actions_of(claims: Claims, armature: bpy.types.Object, partners: set[str]) -> list[Play]:
+    """Return all actions that animate an armature, each with its slot.
+
+    partners: names of clips, in lower case, of which targets have actions: one without curves is the armature's if
+    it is named so. Raises IK2DError for one that may as well be another armature's.
+    """
+    found, unclear = [], []
+    for action in claims.actions:
+        its = claims.slots(armature, action)
+        sure = [slot for slot, claim in its if claim in (OWN, SHARED)]
+        if any(claim == UNCLEAR for _, claim in its):
+            unclear.append(action.name)
+        elif (sure and _animates(claims, armature, action, sure)) or _is_awaited(
+            claims, armature, action, partners
+        ):
+            found.append(Play(armature, action, slot_of(claims, armature, action)))
+    if unclear:
+        raise refusal(
+            "{actions} may be of '{armature}' or of another armature with the same bones; name the actions to bake",
+            actions=listed(unclear, most=4),
+            armature=armature.name,
+        )
+    return found
+
+
+def _animates(
+    claims: Claims, armature: bpy.types.Object, action: bpy.types.Action, slots: Sequence[str]
+) -> bool:
+    """Return whether slots of an action hold F-Curves, or the armature plays the action."""
+    with_curves = [slot for holder, slot, _ in claims.holders(action) if len(holder.fcurves)]
+    return not set(with_curves).isdisjoint(slots) or armature in claims.players(action)
+
+
+def _is_awaited(
+    claims: Claims, armature: bpy.types.Object, action: bpy.types.Action, partners: set[str]
+) -> bool:
+    """Return whether an action without curves of its own is the one that a target's is paired with."""
+    if f"OB{armature.name}" in (action.slots.keys() if versions.HAS_SLOTS else ()):
+        return True
+    if any(len(holder.fcurves) for holder, *_ in claims.holders(action)):
+        return False
+    if partners.isdisjoint(cores(action.name, armature.name)) or claims.players(action):
+        return False
+    others = [ob for ob in bpy.data.objects if ob.type == 'ARMATURE' and ob != armature]
+    return has_word(action.name, armature.name) or not any(has_word(action.name, ob.name) for ob in others)
+
+
+def named_play(claims: Claims, armature: bpy.types.Object, action: bpy.types.Action) -> Play | None:
+    """Return an action that was named, as an armature plays it; None for another object's."""
+    its = claims.slots(armature, action)
+    slot = slot_of(claims, armature, action)
+    if its or slot:
+        return Play(armature, action, slot)
+    others = [ob for ob in bpy.data.objects if ob != armature]
+    players = claims.players(action)
+    if players or any(
+        claims.claim(ob, action, slot) != NONE for ob in others for _, slot, _ in claims.holders(action)
+    ):
+        return None
+    if any(bones for _, _, bones in claims.holders(action)):
+        return None
+    return (
+        Play(armature, action, slot) if not any(len(h.fcurves) for h, *_ in claims.holders(action)) else None
+    )
+
+
+def check_play(claims: Claims, play: Play, into: str) -> None:
+    """Raise IK2DError for an action that an armature cannot be baked into."""
+    action, armature = play.action, play.owner
+    if action is None:
+        return
+    if into == INTO_NEW:
+        return
+    if not action.is_editable:
+        raise refusal(
+            "The action '{action}' is linked from another file and cannot be keyed; bake into new actions",
+            action=action.name,
+        )
+    if others := claims.sharing(armature, action, play.slot):
+        raise refusal(
+            "'{armature}' and '{other}' play the same action '{action}', so each would get the keys of the other; "
+            "bake into new actions, or give one of them a copy",
+            armature=armature.name,
+            other=others[0].name,
+            action=action.name,
+        )
+
+
+def strip_partner(claims: Claims, ob: bpy.types.Object, plays: Sequence[Play]) -> Play | None:
+    """Return what an object plays in NLA strips where armatures play a clip: on a track of the same name, or time."""
+    for play in plays:
+        for track, strip in strips_of(play.owner):
+            if strip.action != play.action:
+                continue
+            its = list(strips_of(ob))
+            named = [there for other, there in its if other.name == track.name]
+            timed = [there for _, there in its if abs(there.frame_start - strip.frame_start) < 0.5]
+            both = [there for there in named if there in timed]
+            for found in (both, named, timed):
+                if len({there.action for there in found}) == 1:
+                    slot = found[0].action_slot if versions.HAS_SLOTS else None
+                    return Play(ob, found[0].action, slot.identifier if slot else "")
+    return None

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which actions animate an object, and by which of their slots."""
+
+import re
+from collections.abc import Iterator
+
+import bpy
+
+from ...rig.animation import versions
+from ...rig.animation.kept.record import is_kept_action
+from .names import has_word
+
+_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
+OWN, SHARED, UNCLEAR, NONE = (
+    "its own",
+    "another one plays it too",
+    "its own or another one's",
+    "another one's",
+)
+
+
+class Claims:
+    """Which actions of the file belong to which objects; read once for a bake."""
+
+    def __init__(self) -> None:
+        self.actions = [action for action in bpy.data.actions if not is_set_aside(action)]
+        self._players: dict[versions.Place, list[bpy.types.Object]] = {}
+        for ob in bpy.data.objects:
+            for place in versions.places_played(ob) if ob.animation_data is not None else ():
+                self._players.setdefault(place, []).append(ob)
+        self._armatures = [ob for ob in bpy.data.objects if ob.type == 'ARMATURE']
+        # The holders of each action, with their slots and the bones that they animate.
+        self._read: dict[bpy.types.Action, list[tuple[versions.Channels, str, set[str]]]] = {}
+
+    def holders(self, action: bpy.types.Action) -> list[tuple[versions.Channels, str, set[str]]]:
+        """Return the channels of an action, each with its slot's identifier and the bones that it animates."""
+        if action not in self._read:
+            self._read[action] = [
+                (holder, slot, _bones(holder)) for holder, slot in versions.holders_of(action)
+            ]
+        return self._read[action]
+
+    def players(self, action: bpy.types.Action) -> list[bpy.types.Object]:
+        """Return the objects that play an action, as theirs or in strips."""
+        return list(
+            dict.fromkeys(ob for (one, _), its in self._players.items() if one == action for ob in its)
+        )
+
+    def sharing(self, ob: bpy.types.Object, action: bpy.types.Action, slot: str) -> list[bpy.types.Object]:
+        """Return the other objects that play a slot of an action."""
+        return [other for other in self._players.get(_place(action, slot), ()) if other != ob]
+
+    def claim(self, ob: bpy.types.Object, action: bpy.types.Action, slot: str) -> str:
+        """Return an object's claim to a slot of an action."""
+        players = self._players.get(_place(action, slot), ())
+        if players:
+            return NONE if ob not in players else SHARED if len(players) > 1 else OWN
+        if slot[2:] == ob.name:
+            return OWN
+        if slot and slot[2:] in bpy.data.objects:
+            return NONE
+        if ob.type != 'ARMATURE':
+            return NONE
+        bones = next((bones for _, its, bones in self.holders(action) if its == slot), set[str]())
+        return self._by_bones(ob, action.name, bones)
+
+    def _by_bones(self, armature: bpy.types.Object, name: str, bones: set[str]) -> str:
+        """Return an armature's claim to an action that nobody plays, by the bones that it animates."""
+        mine = len(bones.intersection(armature.data.bones.keys()))
+        if not mine:
+            return NONE
+        others = [ob for ob in self._armatures if ob != armature]
+        counts = {ob: len(bones.intersection(ob.data.bones.keys())) for ob in others}
+        rivals = [ob for ob, count in counts.items() if count >= mine]
+        if any(counts[ob] > mine for ob in rivals):
+            return NONE
+        if not rivals or has_word(name, armature.name):
+            return OWN
+        return NONE if any(has_word(name, ob.name) for ob in rivals) else UNCLEAR
+
+    def slots(self, ob: bpy.types.Object, action: bpy.types.Action) -> list[tuple[str, str]]:
+        """Return the slots of an action that an object may claim, each with the claim: the surest alone.
+
+        Those that it plays come first, then the one that has its name, the last one that it played, and
+        any that fits.
+        """
+        claims = [(slot, self.claim(ob, action, slot)) for _, slot, _ in self.holders(action)]
+        claims = [(slot, claim) for slot, claim in claims if claim != NONE]
+        for identifiers in (self._played(ob, action), {f"OB{ob.name}"}, _last(ob)):
+            if chosen := [each for each in claims if each[0] in identifiers]:
+                return chosen
+        return claims
+
+    def _played(self, ob: bpy.types.Object, action: bpy.types.Action) -> set[str]:
+        return {
+            slot for _, slot, _ in self.holders(action) if ob in self._players.get(_place(action, slot), ())
+        }
+
+    def named_slots(self, ob: bpy.types.Object, action: bpy.types.Action) -> list[str]:
+        """Return the slots of an action that were made for an object, or that it plays; "" before 4.4."""
+        if not versions.HAS_SLOTS:
+            return [""] if ob in self.players(action) else []
+        played = self._played(ob, action)
+        return sorted(played) or [slot for slot in action.slots.keys() if slot == f"OB{ob.name}"]
+
+
+def is_set_aside(action: bpy.types.Action) -> bool:
+    """Return whether an action keeps or shows replaced motion, or is the copy that a bake has made."""
+    if is_kept_action(action):
+        return True
+    return action.is_property_set("ik2d") and (
+        action.ik2d.shown_from is not None or bool(action.ik2d.baked_from)
+    )
+
+
+def strips_of(ob: bpy.types.Object) -> Iterator[tuple[bpy.types.NlaTrack, bpy.types.NlaStrip]]:
+    """Yield the NLA strips of an object, each with its track, muted ones too."""
+    animation = ob.animation_data
+    for track in animation.nla_tracks if animation is not None else ():
+        for strip in track.strips:
+            if strip.action is not None:
+                yield track, strip
+
+
+def _place(action: bpy.types.Action, slot: str) -> versions.Place:
+    if not versions.HAS_SLOTS:
+        return action, 0
+    return action, action.slots[slot].handle if slot in action.slots else 0
+
+
+def _last(ob: bpy.types.Object) -> set[str]:
+    animation = ob.animation_data
+    return {animation.last_slot_identifier} if versions.HAS_SLOTS and animation is not None else set()
+
+
+def _bones(holder: versions.Channels) -> set[str]:
+    named = (_BONE.match(curve.data_path) for curve in holder.fcurves)
+    return {re.sub(r"\\(.)", r"\1", match[1]) for match in named if match}

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pairs of actions: for each clip of armatures, what the objects that they follow play."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import bpy
+
+from ...core import IK2DError
+from ...core.words import listed, refusal
+from ...rig.animation import versions
+from .clips import Play
+from .finding import action_named, strip_partner
+from .names import cores, is_common_name, is_target_name, without
+from .owned import OWN, Claims
+
+Pairs = Mapping[str, Sequence[str]]
+
+
+def checked_pairs(pairs: object) -> dict[str, list[str]]:
+    """Return the pairs given, each name of an armature's action with those of targets; raise IK2DError for others."""
+    if pairs is None:
+        return {}
+    if not isinstance(pairs, Mapping):
+        raise IK2DError(f"pairs takes a dict of names, such as {{'Walk': 'Target walk'}}, not {pairs!r}")
+    checked: dict[str, list[str]] = {}
+    for name, others in pairs.items():
+        listed_others = [others] if isinstance(others, str) else others
+        if not isinstance(name, str) or not isinstance(listed_others, (list, tuple)):
+            raise IK2DError(f"pairs takes names of actions, not {name!r}: {others!r}")
+        if not all(isinstance(other, str) for other in listed_others):
+            raise IK2DError(f"pairs takes names of actions, not {name!r}: {others!r}")
+        checked[name] = list(listed_others)
+        for action in (name, *checked[name]):
+            action_named(action)
+    return checked
+
+
+class Pairing:
+    """Finds what objects play for a clip of armatures."""
+
+    def __init__(
+        self,
+        claims: Claims,
+        followed: Mapping[bpy.types.Object, Sequence[bpy.types.Object]],
+        targets: Collection[bpy.types.Object],
+        pairs: Pairs,
+    ) -> None:
+        """Take the objects that move what the chains of each armature read; targets: those that they follow."""
+        self.objects = list(dict.fromkeys(ob for its in followed.values() for ob in its))
+        self._claims, self._followed, self._targets, self._pairs = claims, followed, targets, pairs
+
+    def known(self, ob: bpy.types.Object) -> list[Play]:
+        """Return the actions that an object is known to play: assigned, in strips, or by a slot of its name."""
+        return [
+            Play(ob, action, slot)
+            for action in self._claims.actions
+            for slot in self._claims.named_slots(ob, action)
+        ]
+
+    def names(self) -> set[str]:
+        """Return the names of clips, in lower case, of which there are actions of targets."""
+        found: set[str] = set()
+        for action in self._claims.actions:
+            for ob in self.objects:
+                for left in without(action.name, [ob.name]):
+                    found |= {left, *without(left, ("target", "targets"))}
+            found |= set(without(action.name, ("target", "targets")))
+        return found | {name.casefold() for name in self._pairs}
+
+    def of(self, plays: Sequence[Play], is_single: bool) -> list[Play]:
+        """Return what objects play for a clip of armatures; raise IK2DError where that is not known.
+
+        is_single: whether it is the only clip, which what is assigned belongs to.
+        """
+        baked = {play.owner for play in plays}
+        objects = [ob for ob in self.objects if ob not in baked]
+        found = {ob: self._paired(ob, plays, objects) for ob in objects}
+        for play in plays:
+            its = [ob for ob in self._followed[play.owner] if ob in found and found[ob] is None]
+            found |= self._common(play, its)
+        for ob in objects:
+            if found[ob] is None:
+                found[ob] = self._assigned(ob, plays, is_single)
+        lone = [ob for ob in objects if found[ob] is None and self.known(ob)]
+        if lone:
+            name = next((play.action.name for play in plays if play.action is not None), "")
+            raise refusal(
+                "No action of {objects} is known to go with '{action}': name the one that does '{action} targets', "
+                "give it a slot in '{action}', or pair them",
+                objects=listed((ob.name for ob in lone), most=4),
+                action=name,
+            )
+        return [play for play in found.values() if play is not None]
+
+    def _paired(
+        self, ob: bpy.types.Object, plays: Sequence[Play], objects: Sequence[bpy.types.Object]
+    ) -> Play | None:
+        """Return what an object plays by a pair, a slot of the clip's own actions, strips, or its own name."""
+        actions = [play.action for play in plays if play.action is not None]
+        given = [action_named(name) for one in actions for name in self._pairs.get(one.name, ())]
+        for action in given:
+            if (play := self._as_played(ob, action, objects)) is not None:
+                return play
+        for action in actions:
+            if slots := self._claims.named_slots(ob, action):
+                return Play(ob, action, slots[0])
+        if (play := strip_partner(self._claims, ob, plays)) is not None:
+            return play
+        clips = _clip_names(plays)
+        for action in self._claims.actions:
+            if (
+                action not in actions
+                and is_target_name(action.name, clips, ob.name)
+                and self._fits(ob, action)
+            ):
+                return Play(ob, action, self._slot(ob, action))
+        known = [play for play in self.known(ob) if play.action and is_common_name(play.action.name, clips)]
+        return known[0] if known else None
+
+    def _as_played(
+        self, ob: bpy.types.Object, action: bpy.types.Action, objects: Sequence[bpy.types.Object]
+    ) -> Play | None:
+        """Return an action that was paired as an object plays it; None if it is another object's."""
+        if slots := self._claims.named_slots(ob, action):
+            return Play(ob, action, slots[0])
+        others = [other for other in objects if other != ob and self._claims.named_slots(other, action)]
+        if others or not self._fits(ob, action):
+            return None
+        rivals = [other for other in (self._targets or objects) if other in objects]
+        return Play(ob, action, self._slot(ob, action)) if ob in rivals and len(rivals) == 1 else None
+
+    def _common(self, clip: Play, objects: Sequence[bpy.types.Object]) -> dict[bpy.types.Object, Play]:
+        """Return what one of some objects plays by an action named "Walk targets"; raise IK2DError for several.
+
+        It goes to the one that a chain follows, or that is known to be animated, if there is only one.
+        """
+        assert clip.action is not None
+        for names in ({clip.action.name.casefold()}, cores(clip.action.name, clip.owner.name)):
+            actions = [
+                action
+                for action in self._claims.actions
+                if action != clip.action
+                and is_common_name(action.name, names)
+                and not self._claims.players(action)
+            ]
+            for action in actions:
+                fitting = [ob for ob in objects if self._fits(ob, action)]
+                for chosen in (
+                    [ob for ob in fitting if ob in self._targets],
+                    [ob for ob in fitting if self.known(ob)],
+                    fitting,
+                ):
+                    if len(chosen) == 1:
+                        return {chosen[0]: Play(chosen[0], action, self._slot(chosen[0], action))}
+                if fitting:
+                    raise refusal(
+                        "The action '{action}' may be of {objects}: give it slots of these names, or name it after one",
+                        action=action.name,
+                        objects=listed((ob.name for ob in fitting), most=4),
+                    )
+        return {}
+
+    def _assigned(self, ob: bpy.types.Object, plays: Sequence[Play], is_single: bool) -> Play | None:
+        """Return what an object plays now, where an armature plays the clip now, or nothing else is baked."""
+        now = any(play.action == versions.played_action(play.owner) for play in plays if play.action)
+        action = versions.played_action(ob)
+        if action is None or not (now or is_single):
+            return None
+        slot = ob.animation_data.action_slot if versions.HAS_SLOTS else None
+        return Play(ob, action, slot.identifier if slot else "")
+
+    def _fits(self, ob: bpy.types.Object, action: bpy.types.Action) -> bool:
+        """Return whether an action holds F-Curves for an object, in a slot that may be its own."""
+        slot = self._slot(ob, action)
+        for holder, identifier, bones in self._claims.holders(action):
+            if identifier == slot and len(holder.fcurves):
+                return not bones or (ob.type == 'ARMATURE' and not bones.isdisjoint(ob.data.bones.keys()))
+        return False
+
+    def _slot(self, ob: bpy.types.Object, action: bpy.types.Action) -> str:
+        """Return the slot of an action for an object: of its name, or one that is no other object's."""
+        if not versions.HAS_SLOTS:
+            return ""
+        if f"OB{ob.name}" in action.slots:
+            return f"OB{ob.name}"
+        free = [
+            slot.identifier
+            for slot in action.slots
+            if slot.target_id_type in ('OBJECT', 'UNSPECIFIED')
+            and slot.identifier[2:] not in bpy.data.objects
+        ]
+        return free[0] if len(free) == 1 else ""
+
+
+def _clip_names(plays: Iterable[Play]) -> set[str]:
+    return {name for play in plays if play.action for name in cores(play.action.name, play.owner.name)}
+
+
+def is_of_target(claims: Claims, ob: bpy.types.Object, action: bpy.types.Action) -> bool:
+    """Return whether an action is known to be an object's."""
+    return bool(claims.named_slots(ob, action)) or any(
+        claims.claim(ob, action, slot) == OWN for _, slot, _ in claims.holders(action)
+    )

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The result of a bake of clips: which actions hold the keys, and which are assigned afterwards."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import bpy
+
+from ...core.affine import changed
+from ...rig.animation import versions
+from ..reporting.report import BakeReport
+from .clips import Clip
+from .copies import Copies
+from .planning import Asked
+
+
+@dataclass(frozen=True)
+class BakedClip:
+    """A clip that was baked."""
+
+    clip: Clip  # as it was asked for
+    reports: Mapping[bpy.types.Object, BakeReport]
+    holders: Mapping[
+        bpy.types.Object, bpy.types.Action | None
+    ]  # the actions that hold the keys of each armature
+
+    @classmethod
+    def now(cls, clip: Clip, reports: Mapping[bpy.types.Object, BakeReport]) -> "BakedClip":
+        """Return it while the armatures play what was baked."""
+        return cls(clip, reports, {armature: versions.played_action(armature) for armature in clip.baked})
+
+    def report(self) -> BakeReport:
+        """Return its report, with the names of the actions."""
+        parts = []
+        for armature, report in self.reports.items():
+            holder, source = self.holders[armature], self.clip.source(armature)
+            name = holder.name if holder is not None else ""
+            parts.append(
+                changed(report, action=name, source_action=source.name if source is not None else name)
+            )
+        return BakeReport.joined(parts)
+
+
+def finish(clips: list[BakedClip], copies: Copies, asked: Asked, assign: bool | None) -> BakeReport:
+    """Keep new actions, assign those that are to be, and return the report. assign: as `assign_baked`."""
+    for baked in clips:
+        for armature, action in baked.holders.items():
+            if action is not None and baked.clip.source(armature) is None and asked.actions is not None:
+                action.name, action.use_fake_user = baked.clip.name or action.name, True
+    if assign is None:
+        assign = asked.actions is None
+    if assign or asked.actions is None:
+        _assign(clips, copies, assign)
+    bpy.context.view_layer.update()
+    reports = [baked.report() for baked in clips]
+    return reports[0] if asked.actions is None else BakeReport.over_actions(reports)
+
+
+def _assign(clips: list[BakedClip], copies: Copies, assign: bool) -> None:
+    """Assign the copies of what armatures play, and the actions that were made where none was assigned."""
+    for baked in clips:
+        for armature, holder in baked.holders.items():
+            played = versions.played_action(armature)
+            if holder is None or played != baked.clip.source(armature):
+                continue
+            if played is None or (assign and copies.of(played) is not None):
+                animation = armature.animation_data or armature.animation_data_create()
+                slot = animation.action_slot if versions.HAS_SLOTS else None
+                versions.assign_action(animation, holder, slot.identifier if slot else f"OB{armature.name}")
