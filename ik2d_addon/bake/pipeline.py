@@ -22,6 +22,7 @@ from ..rig.scene.live_pause import live_paused
 from ..rig.scene.sampler import Sampler
 from .actions.copies import Copies
 from .actions.finding import Wanted
+from .actions.loops import with_closed_loops
 from .actions.planning import Asked, clips_of
 from .actions.results import BakedClip, finish
 from .actions.stage import Stage
@@ -198,7 +199,7 @@ def _bake_clips(
             for clip, frames, its in asked:
                 undo.enter_context(_muted(its, purpose))
                 undo.enter_context(stage.showing(clip))
-                steps = _bake_batches(scene, its, frames, options, purpose, undo)
+                steps = _bake_batches(scene, its, frames, options, purpose, undo, clip.is_cyclic)
                 reports = yield from _part_of(steps, done, len(frames), total)
                 baked.append(BakedClip.now(clips[len(baked)], reports))
                 done += len(frames)
@@ -232,21 +233,32 @@ def _bake_batches(
     options: BakeOptions,
     purpose: int,
     undo: ExitStack,
+    is_loop: bool = False,
 ) -> CountedSteps[dict[bpy.types.Object, BakeReport]]:
-    """Bake armatures with what they play now, batch by batch. undo: restores them if anything fails."""
+    """Bake armatures with what they play now, batch by batch. undo: restores them if anything fails.
+
+    is_loop: whether the last frame is to have the pose of the first one.
+    """
     batches = baking_order(asked, frames, options)
     reports: dict[bpy.types.Object, BakeReport] = {}
     for number, batch in enumerate(batches):
         its = {armature: asked[armature] for armature in batch}
         with Sampler(scene, [rig for rigs, _ in its.values() for rig in rigs]) as sampler:
-            steps = _bake_rigs(sampler, its, frames, options, purpose, undo)
+            steps = _bake_rigs(sampler, its, frames, options, purpose, undo, is_loop)
             reports |= yield from _one_of(steps, number, len(batches))
     return reports
 
 
 def _part_of(steps: CountedSteps[_Result], before: int, count: int, total: int) -> CountedSteps[_Result]:
     """Return the steps of one of several bakes of some frames each, which yield the frames of all of them."""
-    return mapped(steps, lambda told: (before + count * told[0] // max(1, told[1]), total))
+    most = before
+
+    def so_far(told: tuple[int, int]) -> tuple[int, int]:
+        nonlocal most
+        most = max(most, before + count * told[0] // max(1, told[1]))
+        return most, total
+
+    return mapped(steps, so_far)
 
 
 def _one_of(steps: CountedSteps[_Result], before: int, count: int) -> CountedSteps[_Result]:
@@ -261,6 +273,7 @@ def _bake_rigs(
     options: BakeOptions,
     purpose: int,
     undo: ExitStack,
+    is_loop: bool,
 ) -> CountedSteps[dict[bpy.types.Object, BakeReport]]:
     """Solve, key and play back chains of armatures on some frames; undo: restores them if anything fails."""
     scene, by_hand = sampler.scene, purpose == SNAP
@@ -268,12 +281,16 @@ def _bake_rigs(
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
     solved, full_scene, stepped = yield from solve_frames(rigs, scene, plan, options, by_hand, sampler)
     its_chains: dict[bpy.types.Object, list[KeyedChain]] = {armature: [] for armature in asked}
+    opened: dict[bpy.types.Object, list[str]] = {}
+    if is_loop:
+        solved, opened = with_closed_loops(solved)
     for chain in solved:
         its_chains[chain.solved.rig.armature].append(chain)
     rotations = {armature: rotations_of(chains, by_hand) for armature, chains in its_chains.items()}
     times, warnings = pace_of(scene) * plan.frame_array, {}
     for armature, chains in its_chains.items():
         warnings[armature] = key_faults.check_writable(armature, rotations[armature], times)
+        warnings[armature] += opened.get(armature, [])
         for chain in chains if options.single_axis else ():
             post = None if chain.post is None else chain.post.rotation
             warnings[armature] += single_axis_notes(chain.solved.rig, post)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import bpy
 
+from ...rig.animation import versions
+
 
 @dataclass(frozen=True)
 class Play:
@@ -29,6 +31,11 @@ class Clip:
     def plays(self) -> tuple[Play, ...]:
         """What all objects play."""
         return (*self.armatures, *self.others)
+
+    @property
+    def plays_now(self) -> bool:
+        """Whether the armatures play it now."""
+        return all(play.action == versions.played_action(play.owner) for play in self.armatures)
 
     @property
     def baked(self) -> tuple[bpy.types.Object, ...]:

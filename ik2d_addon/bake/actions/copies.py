@@ -60,10 +60,11 @@ class Copies:
 
 def _replace_earlier(source: bpy.types.Action, copy: bpy.types.Action) -> None:
     """Put a copy in the place of the one that an earlier bake made of the same action."""
-    name = f"{source.name} {_NAME}"
-    earlier = bpy.data.actions.get((name, None))
-    if earlier is None or earlier == copy or not is_copy_of(earlier, source):
+    made = [action for action in bpy.data.actions if action != copy and is_copy_of(action, source)]
+    earlier = min(made, key=lambda action: action.name, default=None)
+    if earlier is None:
         return
+    name = earlier.name
     played = list(_playing(earlier))
     earlier.user_remap(copy)
     for user, slot in played:
@@ -77,7 +78,8 @@ def _replace_earlier(source: bpy.types.Action, copy: bpy.types.Action) -> None:
 
 def is_copy_of(action: bpy.types.Action, source: bpy.types.Action) -> bool:
     """Return whether a bake has made an action from another one."""
-    return action.is_property_set("ik2d") and bool(action.ik2d.baked_from == source.name)
+    named = action.name.startswith(f"{source.name} {_NAME}") and action.library is None
+    return named and action.is_property_set("ik2d") and bool(action.ik2d.baked_from == source.name)
 
 
 def _playing(action: bpy.types.Action) -> Iterator[tuple[bpy.types.AnimData | bpy.types.NlaStrip, str]]:

@@ -10,7 +10,7 @@ from ...core import IK2DError
 from ...core.words import listed, refusal
 from ...rig.animation import versions
 from ...rig.animation.kept.record import is_kept_action
-from .clips import Play
+from .clips import Clip, Play
 from .names import cores, has_word
 from .owned import NONE, OWN, SHARED, UNCLEAR, Claims, strips_of
 
@@ -183,3 +183,67 @@ def strip_partner(claims: Claims, ob: bpy.types.Object, plays: Sequence[Play]) -
                     slot = found[0].action_slot if versions.HAS_SLOTS else None
                     return Play(ob, found[0].action, slot.identifier if slot else "")
     return None
+
+
+def clips_to_clear(armature: bpy.types.Object, actions: Wanted) -> list[Clip]:
+    """Return the actions of an armature to clear, all that a bake has keyed or those named, each as a clip.
+
+    Raises IK2DError, before anything changes, for one that cannot be.
+    """
+    refuse_tweak_mode(armature)
+    claims, names = Claims(), checked_names(actions)
+    if names is None:
+        plays = [
+            Play(armature, action, slot_of(claims, armature, action))
+            for action in bpy.data.actions
+            if action.is_editable and was_keyed(action) and claims.slots(armature, action)
+        ]
+    else:
+        plays = [_to_clear(claims, armature, action_named(name)) for name in names]
+    return [Clip(play.action.name, (play,), (), (0, 0)) for play in plays if play.action is not None]
+
+
+def was_keyed(action: bpy.types.Action) -> bool:
+    """Return whether IK 2D has written keys into an action, or into the one that it is a copy of."""
+    return not is_kept_action(action) and action.is_property_set("ik2d") and action.ik2d.count > 0
+
+
+def _to_clear(claims: Claims, armature: bpy.types.Object, action: bpy.types.Action) -> Play:
+    play = named_play(claims, armature, action)
+    if play is None:
+        raise not_of(claims, action, [armature])
+    if not action.is_editable:
+        raise refusal(
+            "The action '{action}' is linked from another file and cannot be changed; clear it there",
+            action=action.name,
+        )
+    return play
+
+
+def not_of(claims: Claims, action: bpy.types.Action, armatures: Sequence[bpy.types.Object]) -> IK2DError:
+    """Return the error for an action that was named, and is none of some armatures."""
+    players = [ob.name for ob in claims.players(action)]
+    slots = [slot.identifier[2:] for slot in action.slots] if versions.HAS_SLOTS else []
+    others = list(dict.fromkeys([*players, *slots]))
+    if others:
+        return refusal(
+            "The action '{action}' is of {others}, not of {armatures}; name another one",
+            action=action.name,
+            others=listed(others, most=4),
+            armatures=listed(ob.name for ob in armatures),
+        )
+    return refusal(
+        "The action '{action}' animates no bone of {armatures}; name another one",
+        action=action.name,
+        armatures=listed(ob.name for ob in armatures),
+    )
+
+
+def refuse_tweak_mode(ob: bpy.types.Object) -> None:
+    """Raise IK2DError for an object in the NLA's tweak mode."""
+    if ob.animation_data is not None and ob.animation_data.use_tweak_mode:
+        raise refusal(
+            "'{object}' is in the NLA's tweak mode, where it can play no other action; leave it (Tab in the "
+            "NLA editor)",
+            object=ob.name,
+        )

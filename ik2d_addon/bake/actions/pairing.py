@@ -68,7 +68,7 @@ class Pairing:
         return found | {name.casefold() for name in self._pairs}
 
     def of(self, plays: Sequence[Play], is_single: bool) -> list[Play]:
-        """Return what objects play for a clip of armatures; raise IK2DError where that is not known.
+        """Return what objects play for a clip of armatures, as far as that is known.
 
         is_single: whether it is the only clip, which what is assigned belongs to.
         """
@@ -81,16 +81,25 @@ class Pairing:
         for ob in objects:
             if found[ob] is None:
                 found[ob] = self._assigned(ob, plays, is_single)
-        lone = [ob for ob in objects if found[ob] is None and self.known(ob)]
-        if lone:
-            name = next((play.action.name for play in plays if play.action is not None), "")
-            raise refusal(
-                "No action of {objects} is known to go with '{action}': name the one that does '{action} targets', "
-                "give it a slot in '{action}', or pair them",
-                objects=listed((ob.name for ob in lone), most=4),
-                action=name,
-            )
         return [play for play in found.values() if play is not None]
+
+    def refuse_lone(
+        self, plays: Sequence[Play], partners: Sequence[Play], animated: set[bpy.types.Object]
+    ) -> None:
+        """Raise IK2DError where an object that other clips move has no action for a clip.
+
+        animated: the objects that play something for any clip.
+        """
+        there = {play.owner for play in (*plays, *partners)}
+        followed = dict.fromkeys(ob for play in plays for ob in self._followed[play.owner])
+        lone = [ob for ob in followed if ob not in there and (ob in animated or self.known(ob))]
+        if lone:
+            raise refusal(
+                "No action of {objects} is known to go with '{action}': name one '{action} targets', give '{action}' "
+                "a slot of its name, or pair them",
+                objects=listed((ob.name for ob in lone), most=4),
+                action=next((play.action.name for play in plays if play.action is not None), ""),
+            )
 
     def _paired(
         self, ob: bpy.types.Object, plays: Sequence[Play], objects: Sequence[bpy.types.Object]

@@ -7,12 +7,22 @@ from dataclasses import dataclass
 import bpy
 
 from ...core import IK2DError
-from ...core.words import listed, refusal
+from ...core.words import refusal
 from ...rig.animation import versions
 from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import Movers, Node, walk
 from .clips import Clip, Play
-from .finding import INTO_THIS, Wanted, action_named, actions_of, check_play, checked_names, named_play
+from .finding import (
+    INTO_THIS,
+    Wanted,
+    action_named,
+    actions_of,
+    check_play,
+    checked_names,
+    named_play,
+    not_of,
+    refuse_tweak_mode,
+)
 from .names import clip_name, cores
 from .owned import Claims
 from .pairing import Pairing, Pairs, checked_pairs, is_of_target
@@ -76,13 +86,13 @@ def clips_of(
     for play in (play for plays in groups for play in plays):
         check_play(claims, play, asked.into)
     _refuse_unknown_pairs(groups, asked.pairs)
-    clips, used = [], set[bpy.types.Action | None]()
-    for plays in groups:
-        partners = pairing.of(plays, is_single=len(groups) == 1)
-        used |= {play.action for play in (*plays, *partners)}
-        clips.append(_clip(scene, plays, partners, followed, asked))
-    lone = _lone_targets(pairing, rigs, used, asked.names)
-    clips += [_clip(scene, plays, partners, followed, asked) for plays, partners in lone]
+    paired = [(plays, pairing.of(plays, is_single=len(groups) == 1)) for plays in groups]
+    animated = {play.owner for _, partners in paired for play in partners}
+    for plays, partners in paired:
+        pairing.refuse_lone(plays, partners, animated)
+    used = {play.action for clip in paired for plays in clip for play in plays}
+    paired += _lone_targets(pairing, rigs, used, asked.names)
+    clips = [_clip(scene, plays, partners, followed, asked) for plays, partners in paired]
     _refuse_without_clip(rigs, clips)
     for ob in dict.fromkeys(play.owner for clip in clips for play in clip.others):
         refuse_tweak_mode(ob)
@@ -177,18 +187,8 @@ def _named(claims: Claims, armatures: Sequence[bpy.types.Object], name: str, pai
     if len(found) > 1 and empty and not versions.HAS_SLOTS:
         found = [play for play in found if cores(name, play.owner.name) != {name.casefold()}] or found[:1]
     if not found and not any(is_of_target(claims, ob, action) for ob in pairing.objects):
-        players = claims.players(action)
-        raise refusal(
-            "The action '{action}' is of '{other}', not of {armatures}; name another one",
-            action=name,
-            other=players[0].name if players else _slot_names(action),
-            armatures=listed(ob.name for ob in armatures),
-        )
+        raise not_of(claims, action, armatures)
     return found
-
-
-def _slot_names(action: bpy.types.Action) -> str:
-    return ", ".join(slot.identifier[2:] for slot in action.slots) if versions.HAS_SLOTS else "?"
 
 
 def _refuse_unknown_pairs(groups: Sequence[Sequence[Play]], pairs: Pairs) -> None:
@@ -246,13 +246,3 @@ def _own_play(armature: bpy.types.Object, plays: Sequence[Play]) -> Play:
             if not action.name.startswith(default) and clip_name(action.name, play.owner.name) == action.name:
                 return Play(armature, action)
     return Play(armature, None)
-
-
-def refuse_tweak_mode(ob: bpy.types.Object) -> None:
-    """Raise IK2DError for an object in the NLA's tweak mode."""
-    if ob.animation_data is not None and ob.animation_data.use_tweak_mode:
-        raise refusal(
-            "'{object}' is in the NLA's tweak mode, where it can play no other action; leave it (Tab in the NLA "
-            "editor)",
-            object=ob.name,
-        )

@@ -22,6 +22,11 @@ from ...rig.chain.renames import needed_chain, straighten
 from ...rig.chain.stretch import ALONG
 from ...rig.scene.lengths.slide_locations import put_slides_back, slid_joints
 from ...rig.scene.lengths.stretch_scales import put_scales_back, scaled_joints
+from ...rig.scene.live_pause import live_paused
+from ..actions.clips import Clip
+from ..actions.finding import Wanted as ActionsWanted
+from ..actions.finding import clips_to_clear
+from ..actions.stage import Stage
 
 # Plant Feet bakes too.
 BAKED = (BAKE, PLANT_BAKE)
@@ -186,14 +191,17 @@ def clear(
     chain: str | Sequence[str] = "",
     frame_start: int | None = None,
     frame_end: int | None = None,
+    *,
+    actions: ActionsWanted | None = None,
 ) -> int:
     """Remove the baked keys of chains between two frames, and give back what they replaced; return how many.
 
-    chain: a name, or several; "" for all. frame_start, frame_end: both included; None has no end. Keys that
+    chain: a name, or several; "" for all. frame_start, frame_end: both included; None has no end. actions:
+    names, or 'ALL' for each that a bake has keyed, copies too; None for the assigned one. Keys that
     were made or moved by hand since stay. Chains that were live before the bake are live again. Raises
     IK2DError for an unknown chain and for a linked action.
     """
-    return clear_bakes(armature, chain, frame_start, frame_end).removed
+    return clear_bakes(armature, chain, frame_start, frame_end, actions=actions).removed
 
 
 def clear_bakes(
@@ -201,20 +209,57 @@ def clear_bakes(
     chain: str | Sequence[str] = "",
     frame_start: int | None = None,
     frame_end: int | None = None,
+    *,
+    actions: ActionsWanted | None = None,
 ) -> GivenBack:
     """Clear baked keys; return what was removed and given back. Arguments and errors as in `clear`."""
     chains = chains_to_clear(armature, chain)
-    start, end = action_ends(armature, bpy.context.scene, frame_start, frame_end)
-    given = clear_keys(armature, all_bones(chains), start, end)
+    frames = frame_start, frame_end
+    left = set[str]()
+    if actions is None:
+        start, end = action_ends(armature, bpy.context.scene, *frames)
+        given = clear_keys(armature, all_bones(chains), start, end)
+    else:
+        given, left = _clear_in(armature, chains, frames, clips_to_clear(armature, actions))
     everywhere = frame_start is None and frame_end is None
     for settings in armature.ik2d.chains if given.any else ():
         if everywhere and settings in chains or settings.last_bake or settings.was_live:
-            if baked_keys(armature, all_bones([settings])):
+            if settings.name in left or baked_keys(armature, all_bones([settings])):
                 continue
             put_slides_back(armature, all_bones([settings]))
             forget_bakes(armature, [settings])
             live_again(settings)
     return given
+
+
+def _clear_in(
+    armature: Object,
+    chains: Sequence[PropertyGroup],
+    frames: tuple[int | None, int | None],
+    clips: Sequence[Clip],
+) -> tuple[GivenBack, set[str]]:
+    """Clear baked keys in actions; return what was given back, and the chains that have baked keys left."""
+    bones, given, left = all_bones(chains), GivenBack(), set[str]()
+    wanted = on_bones(armature, bones)  # before the first action forgets slides and scales
+    own = [clip for clip in clips if clip.plays_now]
+    with live_paused(), Stage(clips) as stage:
+        for clip in clips:
+            if clip not in own:
+                stage.show(clip)
+                given.add(_give_back(armature, wanted, frames))
+                left |= {
+                    each.name for each in armature.ik2d.chains if baked_keys(armature, all_bones([each]))
+                }
+    for _ in own:  # which shows the pose that comes back
+        given.add(_give_back(armature, wanted, frames))
+    if given.any:
+        put_scales_back(armature, bones)
+    return given, left
+
+
+def _give_back(armature: Object, wanted: Wanted, frames: tuple[int | None, int | None]) -> GivenBack:
+    start, end = action_ends(armature, bpy.context.scene, *frames)
+    return give_back(armature, wanted, BAKED, start, end)
 
 
 def live_again(settings: PropertyGroup) -> None:
