@@ -28,16 +28,14 @@ def cores(name: str, owner: str) -> set[str]:
     return {name.casefold(), *without(name, [owner])}
 
 
-def is_target_name(name: str, clips: set[str], owner: str) -> bool:
-    """Return whether an action is named after the object that plays it, and after one of a clip's names."""
-    return not clips.isdisjoint(
-        {core for left in without(name, [owner]) for core in (left, *without(left, WORDS))}
-    )
+def target_cores(name: str, owner: str) -> set[str]:
+    """Return the names of the clip that an action's name stands for where it holds that of its object too."""
+    return {core for left in without(name, [owner]) for core in (left, *without(left, WORDS))}
 
 
-def is_common_name(name: str, clips: set[str]) -> bool:
-    """Return whether an action is named "Walk targets" after one of a clip's names."""
-    return not clips.isdisjoint(without(name, WORDS))
+def common_cores(name: str) -> set[str]:
+    """Return the names of the clip that the name of an action, such as "Walk targets", stands for."""
+    return set(without(name, WORDS))
 
 
 def clip_name(name: str, owner: str) -> str:

@@ -28,6 +28,9 @@ class Claims:
         for ob in bpy.data.objects:
             for place in versions.places_played(ob) if ob.animation_data is not None else ():
                 self._players.setdefault(place, []).append(ob)
+        self._of_action: dict[bpy.types.Action, dict[bpy.types.Object, None]] = {}
+        for (action, _), its in self._players.items():
+            self._of_action.setdefault(action, {}).update(dict.fromkeys(its))
         self._armatures = [ob for ob in bpy.data.objects if ob.type == 'ARMATURE']
         # The holders of each action, with their slots and the bones that they animate.
         self._read: dict[bpy.types.Action, list[tuple[versions.Channels, str, set[str]]]] = {}
@@ -42,9 +45,7 @@ class Claims:
 
     def players(self, action: bpy.types.Action) -> list[bpy.types.Object]:
         """Return the objects that play an action, as theirs or in strips."""
-        return list(
-            dict.fromkeys(ob for (one, _), its in self._players.items() if one == action for ob in its)
-        )
+        return list(self._of_action.get(action, ()))
 
     def sharing(self, ob: bpy.types.Object, action: bpy.types.Action, slot: str) -> list[bpy.types.Object]:
         """Return the other objects that play a slot of an action."""
@@ -92,6 +93,8 @@ class Claims:
         return claims
 
     def _played(self, ob: bpy.types.Object, action: bpy.types.Action) -> set[str]:
+        if ob not in self._of_action.get(action, ()):
+            return set()
         return {
             slot for _, slot, _ in self.holders(action) if ob in self._players.get(_place(action, slot), ())
         }

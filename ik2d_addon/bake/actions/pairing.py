@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pairs of actions: for each clip of armatures, what the objects that they follow play."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import bpy
 
@@ -10,7 +10,7 @@ from ...core.words import listed, refusal
 from ...rig.animation import versions
 from .clips import Play
 from .finding import action_named, strip_partner
-from .names import cores, is_common_name, is_target_name, without
+from .names import common_cores, cores, target_cores
 from .owned import OWN, Claims
 
 Pairs = Mapping[str, Sequence[str]]
@@ -48,9 +48,19 @@ class Pairing:
         """Take the objects that move what the chains of each armature read; targets: those that they follow."""
         self.objects = list(dict.fromkeys(ob for its in followed.values() for ob in its))
         self._claims, self._followed, self._targets, self._pairs = claims, followed, targets, pairs
+        # By the names of clips that their own names stand for: the actions of each object, and of any.
+        self._own = {
+            ob: _by_name(claims.actions, lambda name, ob=ob: target_cores(name, ob.name))
+            for ob in self.objects
+        }
+        self._shared = _by_name(claims.actions, common_cores)
+        self._known = {ob: self._known_of(ob) for ob in self.objects}
 
     def known(self, ob: bpy.types.Object) -> list[Play]:
         """Return the actions that an object is known to play: assigned, in strips, or by a slot of its name."""
+        return self._known[ob]
+
+    def _known_of(self, ob: bpy.types.Object) -> list[Play]:
         return [
             Play(ob, action, slot)
             for action in self._claims.actions
@@ -59,13 +69,8 @@ class Pairing:
 
     def names(self) -> set[str]:
         """Return the names of clips, in lower case, of which there are actions of targets."""
-        found: set[str] = set()
-        for action in self._claims.actions:
-            for ob in self.objects:
-                for left in without(action.name, [ob.name]):
-                    found |= {left, *without(left, ("target", "targets"))}
-            found |= set(without(action.name, ("target", "targets")))
-        return found | {name.casefold() for name in self._pairs}
+        own = (name for names in self._own.values() for name in names)
+        return {*own, *self._shared, *(name.casefold() for name in self._pairs)}
 
     def of(self, plays: Sequence[Play], is_single: bool) -> list[Play]:
         """Return what objects play for a clip of armatures, as far as that is known.
@@ -116,15 +121,13 @@ class Pairing:
         if (play := strip_partner(self._claims, ob, plays)) is not None:
             return play
         clips = _clip_names(plays)
-        for action in self._claims.actions:
-            if (
-                action not in actions
-                and is_target_name(action.name, clips, ob.name)
-                and self._fits(ob, action)
-            ):
+        for action in _named(self._own[ob], clips):
+            if action not in actions and self._fits(ob, action):
                 return Play(ob, action, self._slot(ob, action))
-        known = [play for play in self.known(ob) if play.action and is_common_name(play.action.name, clips)]
-        return known[0] if known else None
+        for action in _named(self._shared, clips):
+            for slot in self._claims.named_slots(ob, action):
+                return Play(ob, action, slot)
+        return None
 
     def _as_played(
         self, ob: bpy.types.Object, action: bpy.types.Action, objects: Sequence[bpy.types.Object]
@@ -147,10 +150,8 @@ class Pairing:
         for names in ({clip.action.name.casefold()}, cores(clip.action.name, clip.owner.name)):
             actions = [
                 action
-                for action in self._claims.actions
-                if action != clip.action
-                and is_common_name(action.name, names)
-                and not self._claims.players(action)
+                for action in _named(self._shared, names)
+                if action != clip.action and not self._claims.players(action)
             ]
             for action in actions:
                 fitting = [ob for ob in objects if self._fits(ob, action)]
@@ -199,6 +200,22 @@ class Pairing:
             and slot.identifier[2:] not in bpy.data.objects
         ]
         return free[0] if len(free) == 1 else ""
+
+
+def _by_name(
+    actions: Iterable[bpy.types.Action], cores_of: Callable[[str], Iterable[str]]
+) -> dict[str, list[bpy.types.Action]]:
+    """Return actions by each name of a clip that their own names stand for."""
+    found: dict[str, list[bpy.types.Action]] = {}
+    for action in actions:
+        for core in set(cores_of(action.name)):
+            found.setdefault(core, []).append(action)
+    return found
+
+
+def _named(actions: Mapping[str, Sequence[bpy.types.Action]], names: Iterable[str]) -> list[bpy.types.Action]:
+    """Return the actions of some names of clips, each once."""
+    return list(dict.fromkeys(action for name in sorted(names) for action in actions.get(name, ())))
 
 
 def _clip_names(plays: Iterable[Play]) -> set[str]:
