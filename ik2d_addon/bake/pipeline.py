@@ -207,7 +207,7 @@ def _bake_clips(
             if len(asked) == 1 or any(leaves_channels(rigs) for rigs, _ in its.values()):
                 stage.show(clip)
                 _release(its)
-    return finish(baked, copies, wanted, options.assign_baked)
+    return finish(armatures, baked, copies, wanted, options.assign_baked)
 
 
 @contextmanager

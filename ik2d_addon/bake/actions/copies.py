@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""New actions that a bake goes to: copies of those that it was asked for, "Walk baked", and newly made ones."""
+"""New actions that a bake goes to: copies of those that it was asked for, "Walk baked"."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -27,7 +27,7 @@ class Copies:
 
     @contextmanager
     def made(self, clips: Sequence[Clip], into: str) -> Iterator[list[Clip]]:
-        """Yield the clips with copies of their armatures' actions; as they are where no new ones are asked for."""
+        """Yield the clips with copies of their armatures' actions; as they are where none are asked for."""
         if into != INTO_NEW:
             yield list(clips)
             return

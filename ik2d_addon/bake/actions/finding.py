@@ -38,7 +38,7 @@ def checked_names(actions: Wanted) -> list[str] | None:
 
 
 def action_named(name: str) -> bpy.types.Action:
-    """Return the action of a name, the file's own before a linked one; raise IK2DError for none, or a kept one."""
+    """Return the action of a name, the file's own before a linked one; raise IK2DError for none, or kept."""
     there = [action for action in bpy.data.actions if action.name == name]
     if not there:
         known = [action.name for action in bpy.data.actions if not is_kept_action(action)]
@@ -52,8 +52,8 @@ def action_named(name: str) -> bpy.types.Action:
     action = min(there, key=lambda each: each.library is not None)
     if is_kept_action(action):
         raise refusal(
-            "'{action}' keeps the keys that a bake has replaced, and nothing plays it; name the action that was "
-            "baked",
+            "'{action}' keeps the keys that a bake has replaced, and nothing plays it; name the action that "
+            "was baked",
             action=name,
         )
     return action
@@ -83,8 +83,8 @@ def slot_of(claims: Claims, ob: bpy.types.Object, action: bpy.types.Action) -> s
 def actions_of(claims: Claims, armature: bpy.types.Object, partners: set[str]) -> list[Play]:
     """Return all actions that animate an armature, each with its slot.
 
-    partners: names of clips, in lower case, of which targets have actions: one without curves is the armature's if
-    it is named so. Raises IK2DError for one that may as well be another armature's.
+    partners: names of clips, in lower case, of which targets have actions: one without curves is the
+    armature's if it is named so. Raises IK2DError for one that may as well be another armature's.
     """
     found, unclear = [], []
     for action in claims.actions:
@@ -98,7 +98,8 @@ def actions_of(claims: Claims, armature: bpy.types.Object, partners: set[str]) -
             found.append(Play(armature, action, slot_of(claims, armature, action)))
     if unclear:
         raise refusal(
-            "{actions} may be of '{armature}' or of another armature with the same bones; name the actions to bake",
+            "{actions} may be of '{armature}' or of another armature with the same bones; name the actions "
+            "to bake",
             actions=listed(unclear, most=4),
             armature=armature.name,
         )
@@ -160,8 +161,8 @@ def check_play(claims: Claims, play: Play, into: str) -> None:
         )
     if others := claims.sharing(armature, action, play.slot):
         raise refusal(
-            "'{armature}' and '{other}' play the same action '{action}', so each would get the keys of the other; "
-            "bake into new actions, or give one of them a copy",
+            "'{armature}' and '{other}' play the same action '{action}', so each would get the keys of the "
+            "other; bake into new actions, or give one of them a copy",
             armature=armature.name,
             other=others[0].name,
             action=action.name,
@@ -169,7 +170,7 @@ def check_play(claims: Claims, play: Play, into: str) -> None:
 
 
 def strip_partner(claims: Claims, ob: bpy.types.Object, plays: Sequence[Play]) -> Play | None:
-    """Return what an object plays in NLA strips where armatures play a clip: on a track of the same name, or time."""
+    """Return what an object plays in NLA strips where armatures play a clip: by track, or time."""
     for play in plays:
         for track, strip in strips_of(play.owner):
             if strip.action != play.action:

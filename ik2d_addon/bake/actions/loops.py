@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ends of clips that play in a loop: the last pose is the first one, or it is said by how much it is not."""
+"""The ends of clips that play in a loop: the last pose is the first one, or it is said how far it is off."""
 
 from collections.abc import Sequence
 
@@ -75,14 +75,20 @@ def _open(chain: KeyedChain, bone: str, gap: float) -> str:
     """Return the sentence on a loop that is open."""
     rig = chain.solved.rig
     places = {"chain": rig.name, "bone": bone, "angle": f"{np.degrees(gap):.2g}"}
-    if rig.goes_on:
+    if not rig.goes_on:
         return say(
-            "Chain '{chain}': its loop is open by {angle}° at '{bone}', since each frame goes on from the one "
-            "before; bake with Start From Rest",
+            "Chain '{chain}': its loop is open by {angle}° at '{bone}', since its target does not end where "
+            "it began",
+            **places,
+        )
+    if rig.has_memory:
+        return say(
+            "Chain '{chain}': its loop is open by {angle}° at '{bone}', since each frame goes on from the "
+            "one before; set Start Each Frame From to Rest Pose to close it",
             **places,
         )
     return say(
-        "Chain '{chain}': its loop is open by {angle}° at '{bone}': the last frame's target is not where the first "
-        "frame's is",
+        "Chain '{chain}': its loop is open by {angle}° at '{bone}', since each frame goes on from the one "
+        "before",
         **places,
     )

@@ -36,7 +36,7 @@ class Claims:
         self._read: dict[bpy.types.Action, list[tuple[versions.Channels, str, set[str]]]] = {}
 
     def holders(self, action: bpy.types.Action) -> list[tuple[versions.Channels, str, set[str]]]:
-        """Return the channels of an action, each with its slot's identifier and the bones that it animates."""
+        """Return the channels of an action, each with its slot and the bones that they animate."""
         if action not in self._read:
             self._read[action] = [
                 (holder, slot, _bones(holder)) for holder, slot in versions.holders_of(action)
@@ -67,11 +67,11 @@ class Claims:
 
     def _by_bones(self, armature: bpy.types.Object, name: str, bones: set[str]) -> str:
         """Return an armature's claim to an action that nobody plays, by the bones that it animates."""
-        mine = len(bones.intersection(armature.data.bones.keys()))
+        mine = _count(armature, bones)
         if not mine:
             return NONE
         others = [ob for ob in self._armatures if ob != armature]
-        counts = {ob: len(bones.intersection(ob.data.bones.keys())) for ob in others}
+        counts = {ob: _count(ob, bones) for ob in others}
         rivals = [ob for ob, count in counts.items() if count >= mine]
         if any(counts[ob] > mine for ob in rivals):
             return NONE
@@ -137,5 +137,13 @@ def _last(ob: bpy.types.Object) -> set[str]:
 
 
 def _bones(holder: versions.Channels) -> set[str]:
-    named = (_BONE.match(curve.data_path) for curve in holder.fcurves)
-    return {re.sub(r"\\(.)", r"\1", match[1]) for match in named if match}
+    """Return the bones that F-Curves animate, and "" for settings of chains."""
+    paths = [curve.data_path for curve in holder.fcurves]
+    named = {re.sub(r"\\(.)", r"\1", match[1]) for match in map(_BONE.match, paths) if match}
+    return named | {"" for path in paths if path.startswith("ik2d.chains[")}
+
+
+def _count(armature: bpy.types.Object, bones: set[str]) -> int:
+    """Return how many of some bones an armature has; chains count as one."""
+    has_chains = armature.is_property_set("ik2d") and len(armature.ik2d.chains) > 0
+    return len(bones.intersection(armature.data.bones.keys())) + ("" in bones and has_chains)

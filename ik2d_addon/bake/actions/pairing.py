@@ -2,6 +2,7 @@
 """Pairs of actions: for each clip of armatures, what the objects that they follow play."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 
 import bpy
 
@@ -17,7 +18,7 @@ Pairs = Mapping[str, Sequence[str]]
 
 
 def checked_pairs(pairs: object) -> dict[str, list[str]]:
-    """Return the pairs given, each name of an armature's action with those of targets; raise IK2DError for others."""
+    """Return the pairs given, an armature's action with those of targets; raise IK2DError for others."""
     if pairs is None:
         return {}
     if not isinstance(pairs, Mapping):
@@ -45,19 +46,18 @@ class Pairing:
         targets: Collection[bpy.types.Object],
         pairs: Pairs,
     ) -> None:
-        """Take the objects that move what the chains of each armature read; targets: those that they follow."""
+        """Take the objects that move what chains of armatures read. targets: those that they follow."""
         self.objects = list(dict.fromkeys(ob for its in followed.values() for ob in its))
         self._claims, self._followed, self._targets, self._pairs = claims, followed, targets, pairs
         # By the names of clips that their own names stand for: the actions of each object, and of any.
         self._own = {
-            ob: _by_name(claims.actions, lambda name, ob=ob: target_cores(name, ob.name))
-            for ob in self.objects
+            ob: _by_name(claims.actions, partial(target_cores, owner=ob.name)) for ob in self.objects
         }
         self._shared = _by_name(claims.actions, common_cores)
         self._known = {ob: self._known_of(ob) for ob in self.objects}
 
     def known(self, ob: bpy.types.Object) -> list[Play]:
-        """Return the actions that an object is known to play: assigned, in strips, or by a slot of its name."""
+        """Return the actions that an object is known to play: assigned, in strips, by a slot of its name."""
         return self._known[ob]
 
     def _known_of(self, ob: bpy.types.Object) -> list[Play]:
@@ -100,8 +100,8 @@ class Pairing:
         lone = [ob for ob in followed if ob not in there and (ob in animated or self.known(ob))]
         if lone:
             raise refusal(
-                "No action of {objects} is known to go with '{action}': name one '{action} targets', give '{action}' "
-                "a slot of its name, or pair them",
+                "No action of {objects} is known to go with '{action}': name one '{action} targets', give "
+                "'{action}' a slot of its name, or pair them",
                 objects=listed((ob.name for ob in lone), most=4),
                 action=next((play.action.name for play in plays if play.action is not None), ""),
             )
@@ -109,7 +109,7 @@ class Pairing:
     def _paired(
         self, ob: bpy.types.Object, plays: Sequence[Play], objects: Sequence[bpy.types.Object]
     ) -> Play | None:
-        """Return what an object plays by a pair, a slot of the clip's own actions, strips, or its own name."""
+        """Return what an object plays by a pair, a slot of the clip's actions, strips, or its own name."""
         actions = [play.action for play in plays if play.action is not None]
         given = [action_named(name) for one in actions for name in self._pairs.get(one.name, ())]
         for action in given:
@@ -142,7 +142,7 @@ class Pairing:
         return Play(ob, action, self._slot(ob, action)) if ob in rivals and len(rivals) == 1 else None
 
     def _common(self, clip: Play, objects: Sequence[bpy.types.Object]) -> dict[bpy.types.Object, Play]:
-        """Return what one of some objects plays by an action named "Walk targets"; raise IK2DError for several.
+        """Return what one of some objects plays by an action named "Walk targets"; raise IK2DError for more.
 
         It goes to the one that a chain follows, or that is known to be animated, if there is only one.
         """
@@ -164,7 +164,8 @@ class Pairing:
                         return {chosen[0]: Play(chosen[0], action, self._slot(chosen[0], action))}
                 if fitting:
                     raise refusal(
-                        "The action '{action}' may be of {objects}: give it slots of these names, or name it after one",
+                        "The action '{action}' may be of {objects}: give it slots of these names, or name it "
+                        "after one",
                         action=action.name,
                         objects=listed((ob.name for ob in fitting), most=4),
                     )

@@ -53,7 +53,7 @@ class Asked:
         step: int,
         into: str,
     ) -> "Asked | None":
-        """Return it with its parts checked; None for a bake of what is assigned. Raises IK2DError for bad ones."""
+        """Return it checked; None for a bake of what is assigned. Raises IK2DError for bad parts."""
         if actions is None:
             if pairs:
                 raise IK2DError("pairs goes with actions; write actions='ALL', or their names")
@@ -238,7 +238,7 @@ def _lone_targets(
 
 
 def _own_play(armature: bpy.types.Object, plays: Sequence[Play]) -> Play:
-    """Return what an armature plays where targets alone have actions: a new slot of theirs, or a new action."""
+    """Return what an armature plays where targets alone have actions: a new slot of theirs, or a new one."""
     for play in plays:
         action = play.action
         if versions.HAS_SLOTS and action is not None and action.is_editable:

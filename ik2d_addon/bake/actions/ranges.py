@@ -31,8 +31,8 @@ def clip_frames(
     found = _manual(plays) or _keys(plays, followed) or _keys(plays, None)
     if found is None:
         raise refusal(
-            "The action '{action}' has no keys and no manual frame range, so that there is nothing to bake; set "
-            "its range in the Action Editor",
+            "The action '{action}' has no keys and no manual frame range, so that there is nothing to bake; "
+            "set its range in the Action Editor",
             action=name,
         )
     pace = pace_of(scene)
@@ -41,8 +41,8 @@ def clip_frames(
     end = last if given[1] is None else min(last, given[1])
     if end < start:
         raise refusal(
-            "The action '{action}' has frames {first} to {last}, of which the range that was given leaves none; "
-            "give other frames",
+            "The action '{action}' has frames {first} to {last}, of which the range that was given leaves "
+            "none; give other frames",
             action=name,
             first=first,
             last=last,

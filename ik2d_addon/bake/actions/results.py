@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The result of a bake of clips: which actions hold the keys, and which are assigned afterwards."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -32,8 +32,12 @@ class BakedClip:
     def report(self) -> BakeReport:
         """Return its report, with the names of the actions."""
         parts = []
-        for armature, report in self.reports.items():
-            holder, source = self.holders[armature], self.clip.source(armature)
+        for armature in self.clip.baked:
+            report, holder, source = (
+                self.reports[armature],
+                self.holders[armature],
+                self.clip.source(armature),
+            )
             name = holder.name if holder is not None else ""
             parts.append(
                 changed(report, action=name, source_action=source.name if source is not None else name)
@@ -41,7 +45,13 @@ class BakedClip:
         return BakeReport.joined(parts)
 
 
-def finish(clips: list[BakedClip], copies: Copies, asked: Asked, assign: bool | None) -> BakeReport:
+def finish(
+    armatures: Sequence[bpy.types.Object],
+    clips: list[BakedClip],
+    copies: Copies,
+    asked: Asked,
+    assign: bool | None,
+) -> BakeReport:
     """Keep new actions, assign those that are to be, and return the report. assign: as `assign_baked`."""
     for baked in clips:
         for armature, action in baked.holders.items():
@@ -53,7 +63,11 @@ def finish(clips: list[BakedClip], copies: Copies, asked: Asked, assign: bool | 
         _assign(clips, copies, assign)
     bpy.context.view_layer.update()
     reports = [baked.report() for baked in clips]
-    return reports[0] if asked.actions is None else BakeReport.over_actions(reports)
+    return (
+        reports[0]
+        if asked.actions is None
+        else BakeReport.over_actions(reports, [armature.name for armature in armatures])
+    )
 
 
 def _assign(clips: list[BakedClip], copies: Copies, assign: bool) -> None:

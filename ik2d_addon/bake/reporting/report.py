@@ -49,12 +49,12 @@ class BakeReport:
         )
 
     @classmethod
-    def over_actions(cls, clips: Sequence["BakeReport"]) -> "BakeReport":
-        """Return one report on the bakes of several actions, one after the other."""
-        by_armature: dict[str, list[BakeReport]] = {}
+    def over_actions(cls, clips: Sequence["BakeReport"], armatures: Sequence[str]) -> "BakeReport":
+        """Return one report on the bakes of several actions of armatures, one after the other."""
+        by_armature: dict[str, list[BakeReport]] = {name: [] for name in armatures}
         for clip in clips:
             for report in clip.by_armature:
-                by_armature.setdefault(report.armature, []).append(report)
+                by_armature[report.armature].append(report)
         wholes = [cls._of_one_armature(reports) for reports in by_armature.values()]
         return changed(cls.joined(wholes), actions=tuple(clips), action="", source_action="")
 

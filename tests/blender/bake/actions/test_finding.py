@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The actions that were asked for, by name or all; and those to clear."""
+
+import bpy
+import pytest
+from clip_rigs import CLIPS, action_of, add_clips, channels_for
+
+from ik2d_addon.bake import BakeOptions, bake, clear
+from ik2d_addon.bake.actions.finding import action_named, checked_names
+from ik2d_addon.core import IK2DError
+
+
+def test_names_are_checked():
+    assert checked_names('ALL') is None and checked_names(["a", "b", "a"]) == ["a", "b"]
+    for wrong in ("Walk", 3, [3], []):
+        with pytest.raises(IK2DError):
+            checked_names(wrong)
+
+
+def test_an_action_that_is_not_there_is_told_with_those_that_are():
+    with pytest.raises(IK2DError, match="and no other one"):
+        action_named("Walk")
+    action_of("Run")
+    with pytest.raises(IK2DError, match="there are 'Run'"):
+        action_named("Walk")
+
+
+def test_a_linked_action_goes_into_a_new_one(tmp_path):
+    armature, _ = add_clips("A")
+    path = str(tmp_path / "clips.blend")
+    bpy.data.libraries.write(path, {bpy.data.actions["Walk A"]})
+    bpy.data.actions.remove(bpy.data.actions["Walk A"])
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.actions = ["Walk A"]
+    with pytest.raises(IK2DError, match="linked from another file.*bake into new actions"):
+        bake(armature, actions=["Walk A"])
+    report = bake(armature, actions=["Walk A"], options=BakeOptions(into='NEW'))
+    copy = bpy.data.actions[report.by_action[0].action]
+    assert report.all_reached and copy.library is None and len(channels_for(copy, armature).fcurves) == 8
+
+
+def test_bakes_are_cleared_in_one_action_or_in_all():
+    armature, _ = add_clips("A")
+    bake(armature, actions='ALL')
+    holders = {clip: channels_for(bpy.data.actions[f"{clip} A"], armature) for clip in CLIPS}
+    assert clear(armature, actions=["Walk A"]) == 8 * CLIPS["Walk"][0]
+    assert [len(holders[clip].fcurves) for clip in CLIPS] == [8, 0, 8]
+    assert clear(armature, actions='ALL') == 8 * (CLIPS["Idle"][0] + CLIPS["Run"][0])
+    assert [len(holder.fcurves) for holder in holders.values()] == [0, 0, 0]
+    assert clear(armature, actions='ALL') == 0
+
+
+def test_new_actions_are_cleared_too():
+    armature, _ = add_clips("A")
+    bake(armature, actions=["Walk A"], options=BakeOptions(into='NEW'))
+    copy = bpy.data.actions["Walk A baked"]
+    assert clear(armature, actions='ALL') == 8 * CLIPS["Walk"][0]
+    assert len(channels_for(copy, armature).fcurves) == 0
+
+
+def test_what_cannot_be_cleared_is_refused():
+    armature, target = add_clips("A")
+    bake(armature, actions='ALL')
+    with pytest.raises(IK2DError, match="no action 'Jump'"):
+        clear(armature, actions=["Walk A", "Jump"])
+    with pytest.raises(IK2DError, match="'Walk A targets'"):
+        clear(armature, actions=["Walk A", "Walk A targets"])
+    assert len(channels_for(bpy.data.actions["Walk A"], armature).fcurves) == 8
