@@ -23,7 +23,7 @@ from numpy.core._multiarray_umath import __cpu_features__
 
 from ik2d_addon.core import Chain, solve_ccd, solve_ccd_path, solve_even, solve_two_bone
 
-from . import c_port, frames, plain_ccd, scenes
+from . import c_port, clips, frames, plain_ccd, scenes
 from .bakers import bake_ours, nla_bake
 from .bakes import ALIKE
 from .contestants import TOLERANCE
@@ -283,6 +283,7 @@ RATIOS = (
     Ratio("bake of one chain of ten bones : nla.bake", lambda: _bake(1, 10)),
     Ratio("bake of 200 chains of two bones, 20 frames : nla.bake", lambda: _bake(200, 2, FEW_FRAMES)),
     Ratio("bake of 20 armatures of four chains, 100 frames : nla.bake", lambda: _crowd(20, 4, 100)),
+    Ratio("bake of 100 actions of two chains, 60 frames : each by itself", lambda: clips.clips(100, 2, 60)),
     Ratio("bake of four limbs with constraints, 300 frames : nla.bake", lambda: _constrained(4, 300)),
     Ratio(
         "bake next to 10 heavy meshes : nla.bake of 4 frames",

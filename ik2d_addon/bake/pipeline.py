@@ -21,14 +21,14 @@ from ..rig.scene.lengths.stretch_scales import scales_remembered
 from ..rig.scene.live_pause import live_paused
 from ..rig.scene.sampler import Sampler
 from .actions.copies import Copies
-from .actions.finding import Wanted
 from .actions.loops import with_closed_loops
-from .actions.planning import Asked, clips_of
+from .actions.planning import ActionsAsked, clips_of
 from .actions.results import BakedClip, finish
 from .actions.stage import Stage
 from .cures.off_plane import advice_on
 from .keys.clearing import leaves_channels, release_hands, release_slides
 from .keys.keying import KeyedChain, plan_keys, rotations_of
+from .memory import refuse_too_long
 from .motionless import stands_still
 from .playback import VERIFY_ALL, VERIFY_NOTHING, all_quarters, play_back
 from .reporting.report import BakeReport
@@ -40,8 +40,8 @@ from .request import (
     baking_order,
     checked_options,
     frame_range,
-    read_again,
     read_all,
+    read_rigs,
     scene_of_all,
 )
 from .rounds import counted, solve_frames
@@ -58,8 +58,8 @@ def bake(
     *,
     options: BakeOptions | None = None,
     progress: Callable[[int, int], None] | None = None,
-    actions: Wanted | None = None,
-    pairs: Mapping[str, str] | None = None,
+    actions: str | Sequence[str] | None = None,
+    pairs: Mapping[str, str | Sequence[str]] | None = None,
 ) -> BakeReport:
     """Key the rotations that bring each chain's tip to its target, frame by frame; return a report.
 
@@ -74,7 +74,7 @@ def bake(
     actions: names, or 'ALL' for each action that animates the armatures or what their chains follow; None
     for those that are assigned. Each is assigned for its turn, with the actions of its targets, on its own
     frames, which frame_start and frame_end cut; then all is assigned as before. pairs: an action's name with
-    that of its targets, where no slot, NLA strip or name ("Walk" and "Walk targets") tells.
+    that, or those, of its targets, where no slot, NLA strip or name ("Walk targets") tells.
     """
     steps = bake_steps(
         armature_object,
@@ -99,8 +99,8 @@ def bake_steps(
     *,
     options: BakeOptions | None = None,
     purpose: int = BAKE,
-    actions: Wanted | None = None,
-    pairs: Mapping[str, str] | None = None,
+    actions: str | Sequence[str] | None = None,
+    pairs: Mapping[str, str | Sequence[str]] | None = None,
 ) -> CountedSteps[BakeReport]:
     """Bake in steps: yield (frames done, frames in all); return the BakeReport. Arguments as in `bake`.
 
@@ -113,7 +113,7 @@ def bake_steps(
     change of the frame does.
     """
     armatures, options = armatures_to_bake(armature_object), checked_options(options)
-    asked = Asked.of(actions, pairs, (frame_start, frame_end), step, options.into)
+    asked = ActionsAsked.of(actions, pairs, (frame_start, frame_end), step, options.into)
     with live_paused():
         if asked is None:
             steps = _bake_steps(armatures, chains, frame_start, frame_end, step, options, purpose)
@@ -176,7 +176,7 @@ def _bake_steps(
 def _bake_clips(
     armatures: Sequence[bpy.types.Object],
     chains: Sequence[str] | None,
-    wanted: Asked,
+    wanted: ActionsAsked,
     options: BakeOptions,
     purpose: int,
 ) -> CountedSteps[BakeReport]:
@@ -193,7 +193,7 @@ def _bake_clips(
         for clip in staged:
             stage.show(clip)
             frames = frame_range(scene, *clip.frames, wanted.step)
-            asked.append((clip, frames, read_again(read, clip.baked, chains, frames, options)))
+            asked.append((clip, frames, _read_again(read, clip.baked, chains, frames, options)))
         done, total = 0, sum(len(frames) for _, frames, _ in asked)
         with ExitStack() as undo:
             for clip, frames, its in asked:
@@ -208,6 +208,22 @@ def _bake_clips(
                 stage.show(clip)
                 _release(its)
     return finish(armatures, baked, copies, wanted, options.assign_baked)
+
+
+def _read_again(
+    read: Mapping[bpy.types.Object, ReadChains],
+    armatures: Iterable[bpy.types.Object],
+    names: Sequence[str] | None,
+    frames: Sequence[int],
+    options: BakeOptions,
+) -> dict[bpy.types.Object, ReadChains]:
+    """Read chains of some armatures that were read before, now that these play other actions."""
+    asked = {}
+    for armature in armatures:
+        its = None if names is None else [rig.name for rig in read[armature][0]]
+        asked[armature] = rigs, _ = read_rigs(armature, its, frames, options.force)
+        refuse_too_long(rigs, frames, halves=options.reduce > 0.0)
+    return asked
 
 
 @contextmanager

@@ -221,22 +221,6 @@ def _shared_out(armatures: Sequence[bpy.types.Object], names: Sequence[str]) -> 
     return [[name for name in names if name in chains] or names for chains in known]
 
 
-def read_again(
-    read: Mapping[bpy.types.Object, ReadChains],
-    armatures: Iterable[bpy.types.Object],
-    names: Sequence[str] | None,
-    frames: Sequence[int],
-    options: BakeOptions,
-) -> dict[bpy.types.Object, ReadChains]:
-    """Read chains of some armatures that were read before, now that these play other actions."""
-    asked = {}
-    for armature in armatures:
-        its = None if names is None else [rig.name for rig in read[armature][0]]
-        asked[armature] = rigs, _ = read_rigs(armature, its, frames, options.force)
-        refuse_too_long(rigs, frames, halves=options.reduce > 0.0)
-    return asked
-
-
 def baking_order(
     asked: Mapping[bpy.types.Object, ReadChains], frames: Sequence[int], options: BakeOptions
 ) -> list[list[bpy.types.Object]]:

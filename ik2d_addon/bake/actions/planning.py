@@ -30,7 +30,7 @@ from .ranges import clip_frames
 
 
 @dataclass(frozen=True)
-class Asked:
+class ActionsAsked:
     """What a bake was asked for: actions, pairs, frames, and where the keys go."""
 
     actions: Wanted | None  # None: what is assigned
@@ -52,7 +52,7 @@ class Asked:
         frames: tuple[int | None, int | None],
         step: int,
         into: str,
-    ) -> "Asked | None":
+    ) -> "ActionsAsked | None":
         """Return it checked; None for a bake of what is assigned. Raises IK2DError for bad parts."""
         if actions is None:
             if pairs:
@@ -63,7 +63,7 @@ class Asked:
 
 
 def clips_of(
-    scene: bpy.types.Scene, rigs: Mapping[bpy.types.Object, Sequence[RigChain]], asked: Asked
+    scene: bpy.types.Scene, rigs: Mapping[bpy.types.Object, Sequence[RigChain]], asked: ActionsAsked
 ) -> list[Clip]:
     """Return the clips to bake; raise IK2DError, before anything changes, for one that cannot be.
 
@@ -99,7 +99,7 @@ def clips_of(
     return clips
 
 
-def _assigned(scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object], asked: Asked) -> Clip:
+def _assigned(scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object], asked: ActionsAsked) -> Clip:
     """Return the clip of what is assigned now."""
     plays = [Play(armature, versions.played_action(armature), _slot_now(armature)) for armature in armatures]
     start, end = asked.frames
@@ -136,7 +136,7 @@ def _followed(chains: Iterable[RigChain]) -> list[Node]:
 
 
 def _groups(
-    claims: Claims, armatures: Sequence[bpy.types.Object], pairing: Pairing, asked: Asked
+    claims: Claims, armatures: Sequence[bpy.types.Object], pairing: Pairing, asked: ActionsAsked
 ) -> list[list[Play]]:
     """Return the actions of armatures, those of one clip together."""
     names = asked.names
@@ -204,7 +204,7 @@ def _clip(
     plays: Sequence[Play],
     partners: Sequence[Play],
     followed: Sequence[Node],
-    asked: Asked,
+    asked: ActionsAsked,
 ) -> Clip:
     """Return a clip of the actions of armatures and of what they follow."""
     names = list(dict.fromkeys(play.action.name for play in plays if play.action is not None))

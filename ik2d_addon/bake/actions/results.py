@@ -11,7 +11,7 @@ from ...rig.animation import versions
 from ..reporting.report import BakeReport
 from .clips import Clip
 from .copies import Copies
-from .planning import Asked
+from .planning import ActionsAsked
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def finish(
     armatures: Sequence[bpy.types.Object],
     clips: list[BakedClip],
     copies: Copies,
-    asked: Asked,
+    asked: ActionsAsked,
     assign: bool | None,
 ) -> BakeReport:
     """Keep new actions, assign those that are to be, and return the report. assign: as `assign_baked`."""

@@ -24,7 +24,6 @@ from ...rig.scene.lengths.slide_locations import put_slides_back, slid_joints
 from ...rig.scene.lengths.stretch_scales import put_scales_back, scaled_joints
 from ...rig.scene.live_pause import live_paused
 from ..actions.clips import Clip
-from ..actions.finding import Wanted as ActionsWanted
 from ..actions.finding import clips_to_clear
 from ..actions.stage import Stage
 
@@ -192,7 +191,7 @@ def clear(
     frame_start: int | None = None,
     frame_end: int | None = None,
     *,
-    actions: ActionsWanted | None = None,
+    actions: str | Sequence[str] | None = None,
 ) -> int:
     """Remove the baked keys of chains between two frames, and give back what they replaced; return how many.
 
@@ -210,7 +209,7 @@ def clear_bakes(
     frame_start: int | None = None,
     frame_end: int | None = None,
     *,
-    actions: ActionsWanted | None = None,
+    actions: str | Sequence[str] | None = None,
 ) -> GivenBack:
     """Clear baked keys; return what was removed and given back. Arguments and errors as in `clear`."""
     chains = chains_to_clear(armature, chain)

@@ -111,7 +111,7 @@ class BakeReport:
 
     @property
     def unmoved(self) -> tuple[str, ...]:
-        """The chains whose targets do not move, so that they have one pose: of several actions in none."""
+        """The chains whose targets do not move, so that they have one pose; of several actions in all."""
         moved = {chain.name for chain in self.chains if not chain.circumstances.unmoved}
         still = dict.fromkeys(chain.name for chain in self.chains if chain.circumstances.unmoved)
         return tuple(name for name in still if not self.actions or name not in moved)

@@ -3,7 +3,7 @@
 
 import bpy
 import pytest
-from clip_rigs import action_of, add_clips, channels_for, key_path, misses, swing
+from clip_rigs import action_of, channels_for, key_path, misses, swing
 from rigs import add_chain, add_leg
 
 from ik2d_addon.bake import bake
@@ -58,7 +58,7 @@ def test_a_name_that_fits_two_targets_is_refused():
     action, ghost = action_of("Walk targets"), bpy.data.objects.new("ghost", None)
     key_path(action, ghost, swing(0.0, 12, 0.2))
     bpy.data.objects.remove(ghost)
-    with pytest.raises(IK2DError, match="'Walk targets' may be of 'T0' and 'T1'"):
+    with pytest.raises(IK2DError, match="'Walk targets' may be of 'T1' and 'T0'"):
         bake(armature, actions=["Walk"])
     armature.ik2d.chains["body"].enabled = False
     assert not bake(armature, actions=["Walk"]).unmoved
