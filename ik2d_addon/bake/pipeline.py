@@ -26,7 +26,7 @@ from .actions.planning import ActionsAsked, clips_of
 from .actions.results import BakedClip, finish
 from .actions.stage import Stage
 from .cures.off_plane import advice_on
-from .keys.clearing import leaves_channels, release_hands, release_slides
+from .keys.clearing import left_bones, released
 from .keys.keying import KeyedChain, plan_keys, rotations_of
 from .memory import refuse_too_long
 from .motionless import stands_still
@@ -166,8 +166,6 @@ def _bake_steps(
     asked = read_all(armatures, chains, frames, options)
     with _muted(asked, purpose), ExitStack() as undo:
         reports = yield from _bake_batches(scene, asked, frames, options, purpose, undo)
-        undo.close()
-        _release(asked)
     # So that the keys show: our own scenes are gone, with Blender's copy of them for it.
     bpy.context.view_layer.update()
     return BakeReport.joined([reports[armature] for armature in armatures])
@@ -182,6 +180,7 @@ def _bake_clips(
 ) -> CountedSteps[BakeReport]:
     """Bake clips one after the other, each with its actions assigned; all are put back if one fails."""
     scene = scene_of_all(armatures)
+    frame_range(scene, *wanted.limits(scene), wanted.step)  # which refuses frames that cannot be
     read = read_all(armatures, chains, [scene.frame_current], options)
     clips = clips_of(scene, {armature: rigs for armature, (rigs, _) in read.items()}, wanted)
     copies, asked = Copies(), []
@@ -198,15 +197,11 @@ def _bake_clips(
         with ExitStack() as undo:
             for clip, frames, its in asked:
                 undo.enter_context(_muted(its, purpose))
-                undo.enter_context(stage.showing(clip))
+                undo.enter_context(stage.showing(clip, _changing_bones(its)))
                 steps = _bake_batches(scene, its, frames, options, purpose, undo, clip.is_cyclic)
                 reports = yield from _part_of(steps, done, len(frames), total)
                 baked.append(BakedClip.now(clips[len(baked)], reports))
                 done += len(frames)
-        for clip, _, its in asked:
-            if len(asked) == 1 or any(leaves_channels(rigs) for rigs, _ in its.values()):
-                stage.show(clip)
-                _release(its)
     return finish(armatures, baked, copies, wanted, options.assign_baked)
 
 
@@ -226,6 +221,14 @@ def _read_again(
     return asked
 
 
+def _changing_bones(asked: Mapping[bpy.types.Object, ReadChains]) -> dict[bpy.types.Object, list[str]]:
+    """Return the bones of armatures whose unkeyed pose a bake may change."""
+    return {
+        armature: [*left_bones(rigs), *(bone for rig in rigs if rig.stretching for bone in rig.bones)]
+        for armature, (rigs, _) in asked.items()
+    }
+
+
 @contextmanager
 def _muted(asked: Mapping[bpy.types.Object, ReadChains], purpose: int) -> Iterator[None]:
     """Mute the constraints of native chains, for good unless it fails or their keys count as made by hand."""
@@ -233,13 +236,6 @@ def _muted(asked: Mapping[bpy.types.Object, ReadChains], purpose: int) -> Iterat
         for armature, (rigs, _) in asked.items():
             muted.enter_context(natives_muted(armature, [rig.name for rig in rigs], for_good=purpose != SNAP))
         yield
-
-
-def _release(asked: Mapping[bpy.types.Object, ReadChains]) -> None:
-    """Clear what earlier bakes keyed and these do not."""
-    for rigs, _ in asked.values():
-        release_slides(rigs)
-        release_hands(rigs)
 
 
 def _bake_batches(
@@ -255,6 +251,8 @@ def _bake_batches(
 
     is_loop: whether the last frame is to have the pose of the first one.
     """
+    for rigs, _ in asked.values():
+        undo.enter_context(released(rigs))
     batches = baking_order(asked, frames, options)
     reports: dict[bpy.types.Object, BakeReport] = {}
     for number, batch in enumerate(batches):

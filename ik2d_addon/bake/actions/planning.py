@@ -44,6 +44,15 @@ class ActionsAsked:
         """The names of the actions; None for all."""
         return None if self.actions is None else checked_names(self.actions)
 
+    def limits(self, scene: bpy.types.Scene) -> tuple[int, int]:
+        """Return the frames that were given: of actions, one alone is both."""
+        start, end = self.frames
+        if self.actions is None or (start is None and end is None):
+            return scene.frame_start if start is None else start, scene.frame_end if end is None else end
+        one = end if start is None else start
+        assert one is not None
+        return one if start is None else start, one if end is None else end
+
     @classmethod
     def of(
         cls,
@@ -102,8 +111,7 @@ def clips_of(
 def _assigned(scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object], asked: ActionsAsked) -> Clip:
     """Return the clip of what is assigned now."""
     plays = [Play(armature, versions.played_action(armature), _slot_now(armature)) for armature in armatures]
-    start, end = asked.frames
-    frames = (scene.frame_start if start is None else start, scene.frame_end if end is None else end)
+    frames = asked.limits(scene)
     return Clip(
         ", ".join(play.action.name for play in plays if play.action is not None), tuple(plays), (), frames
     )

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The stage of a bake: objects play the actions of one clip after another, then what they played before."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import bpy
 import numpy as np
@@ -11,10 +12,12 @@ from numpy.typing import NDArray
 
 from ...rig.animation import remembered, versions
 from ...rig.animation.actions import remove_empty_animation_data
-from ...rig.animation.bone_channels import ROTATIONS, channel_values
+from ...rig.animation.bone_channels import ROTATIONS, channel_values, width_of
 from ...rig.animation.remembered import ChannelValue
 from .clips import Clip, Play
 
+# Of armatures, the names of some bones.
+_Bones: TypeAlias = Mapping[bpy.types.Object, Collection[str]]
 _CHANNELS = ("location", *ROTATIONS, "scale")
 
 
@@ -73,8 +76,12 @@ class Stage:
         bpy.context.view_layer.update()
 
     @contextmanager
-    def showing(self, clip: Clip) -> Iterator[None]:
-        """Assign the actions of a clip; those before it again if what is done inside fails."""
+    def showing(self, clip: Clip, changing: _Bones | None = None) -> Iterator[None]:
+        """Assign the actions of a clip; those before it again if what is done inside fails.
+
+        changing: bones that get another pose for good when it ends. Then the clip before is assigned again,
+        too, for the end of what was done with it.
+        """
         before = self._clip
         self.show(clip)
         try:
@@ -83,6 +90,23 @@ class Stage:
             if before is not None:
                 self.show(before)
             raise
+        if changing is not None and any(changing.values()):
+            self._note(changing)
+            if before is not None:
+                self.show(before)
+
+    def _note(self, changed: _Bones) -> None:
+        """Take the unkeyed pose that some bones have now for the one to put back."""
+        for ob, names in changed.items():
+            keyed = {(curve.data_path, curve.array_index) for curve in versions.existing_fcurves(ob)}
+            for name, values in self._poses.get(ob, {}).items():
+                width, now = width_of(name), channel_values(ob.pose.bones, name)
+                for bone in names:
+                    path = ob.pose.bones[bone].path_from_id(name)
+                    first = width * ob.pose.bones.find(bone)
+                    for index in range(width):
+                        if (path, index) not in keyed:
+                            values[first + index] = now[first + index]
 
     def clear(self) -> None:
         """Assign what all objects played before."""
@@ -98,10 +122,19 @@ class Stage:
         for ob, path, index, value in self._values:
             with suppress(ReferenceError, ValueError, AttributeError, IndexError, TypeError):
                 if remembered.value_of(ob, path, index) != value:
-                    remembered.set_values([(ob, path, index, value)])
+                    _set_value(ob, path, index, value)
         for ob, pose in self._poses.items():
             with suppress(ReferenceError):
                 _set_pose(ob, pose)
+
+
+def _set_value(ob: bpy.types.Object, path: str, index: int, value: Any) -> None:
+    """Set a channel, a custom property of a bone too."""
+    owner, _, name = path.rpartition('["')
+    if name.endswith('"]') and owner:
+        ob.path_resolve(owner)[bpy.utils.unescape_identifier(name[:-2])] = value
+    else:
+        remembered.set_values([(ob, path, index, value)])
 
 
 def _pose(ob: bpy.types.Object) -> dict[str, NDArray[np.float32]]:

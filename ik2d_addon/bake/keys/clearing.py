@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Clear bakes: take away the keys that they made, and give back those that they replaced."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import bpy
 from bpy.types import Object, PropertyGroup
@@ -49,43 +50,38 @@ def clear_keys(
     return given
 
 
-def release_slides(rigs: Sequence[RigChain]) -> None:
-    """Clear baked keys from the locations of bones that carry no slide any more; restore the locations."""
-    for rig in rigs:
-        slides = rig.slides
-        bones = [] if slides is None else [rig.bones[i] for i in slides.channels if not slides.carries(i)]
-        if bones:
-            slid = _slid(rig.armature, bones)
-            give_back(rig.armature, _among(slid), BAKED)
-            put_slides_back(rig.armature, bones)
+@contextmanager
+def released(rigs: Sequence[RigChain]) -> Iterator[None]:
+    """Clear the baked keys of bones that chains slide or turn no more, unless the code inside fails.
+
+    Restores these bones' locations and rotations. Their channels are looked up before: of several actions the
+    first one to be cleared forgets them.
+    """
+    left = [_left_of(rig) for rig in rigs]
+    yield
+    for rig, (slid, hands, channels) in zip(rigs, left, strict=True):
+        if slid or hands:
+            give_back(rig.armature, _among(channels), BAKED)
+            put_slides_back(rig.armature, slid)
+        settings = rig.armature.ik2d.chains.get(rig.name)
+        if hands and settings is not None:  # not removed while it was baked
+            put_hands_back(settings, hands)
+            forget_posed(settings, hands)
 
 
-def leaves_channels(rigs: Sequence[RigChain]) -> bool:
-    """Return whether chains carry no more what an earlier bake may have keyed: slides, or hands."""
-    there = {settings.name: settings for settings in rigs[0].armature.ik2d.chains}
-    for rig in rigs:
-        slides, settings = rig.slides, there.get(rig.name)
-        if slides is not None and not all(map(slides.carries, slides.channels)):
-            return True
-        hands = set(rig.hands.bones if rig.hands is not None else ())
-        if settings is not None and set(posed_hands(settings)) - hands:
-            return True
-    return False
+def left_bones(rigs: Sequence[RigChain]) -> list[str]:
+    """Return the bones that `released` restores."""
+    return [bone for rig in rigs for bones in _left_of(rig)[:2] for bone in bones]
 
 
-def release_hands(rigs: Sequence[RigChain]) -> None:
-    """Clear baked keys from hands that chains no longer turn, and restore their rotations."""
-    there = {settings.name: settings for settings in rigs[0].armature.ik2d.chains}
-    for rig in rigs:
-        settings = there.get(rig.name)
-        if settings is None:  # removed while it was baked
-            continue
-        left = set(posed_hands(settings)) - set(rig.hands.bones if rig.hands is not None else ())
-        if left:
-            paths = baked_paths(rig.armature, sorted(left))
-            give_back(rig.armature, _with_paths(paths), BAKED)
-            put_hands_back(settings, left)
-            forget_posed(settings, left)
+def _left_of(rig: RigChain) -> tuple[list[str], set[str], set[tuple[str, int]]]:
+    """Return the bones that a chain slides no more, the hands that it turns no more, and their channels."""
+    slides, settings = rig.slides, rig.armature.ik2d.chains.get(rig.name)
+    slid = [] if slides is None else [rig.bones[i] for i in slides.channels if not slides.carries(i)]
+    turned = set(rig.hands.bones) if rig.hands is not None else set[str]()
+    hands = set(posed_hands(settings)) - turned if settings is not None else set[str]()
+    paths = baked_paths(rig.armature, sorted(hands))
+    return slid, hands, _slid(rig.armature, slid) | {(path, index) for path in paths for index in range(4)}
 
 
 def _among(channels: set[tuple[str, int]]) -> Wanted:

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from clip_rigs import action_of, add_clips, channels_for, everything, key_path, misses, playing, swing
 from foot_rigs import lift_control, plain_leg
-from rigs import add_chain, add_leg, evaluated_place, evaluated_tip
+from rigs import add_chain, add_leg, crane_with_target, evaluated_place, evaluated_tip
 
 from ik2d_addon.bake import BakeOptions, bake, clear
 from ik2d_addon.chains import plant_feet
+from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import HAS_SLOTS, assign_action
 
 ON_TARGET = 2e-6
@@ -209,3 +210,36 @@ def test_live_chains_pause_once_and_are_live_no_more():
     assert not chain.live and chain.was_live
     clear(armature, actions='ALL')
     assert chain.live and not chain.was_live
+
+
+def test_slides_that_are_turned_off_go_from_every_action():
+    armature, chain = crane_with_target()
+    target = chain.target
+    assert target.animation_data.action is not None
+    one = target.animation_data.action
+    one.name, one.use_fake_user = "One targets", True
+    two = one.copy()
+    two.name, two.use_fake_user = "Two targets", True
+    target.animation_data.action = None
+    for name in ("One", "Two"):
+        channels_for(action_of(name, (1, 24)), armature)
+    before = everything()
+    bake(armature, actions=["One", "Two"])
+    holders = [channels_for(bpy.data.actions[name], armature) for name in ("One", "Two")]
+    slid = [[curve for curve in holder.fcurves if curve.data_path.endswith("location")] for holder in holders]
+    assert all(slid)
+    for joint in chain.joints:
+        joint.use_slide = False
+    bake(armature, actions=["One", "Two"])
+    for holder in holders:
+        assert not [curve for curve in holder.fcurves if curve.data_path.endswith("location")]
+    assert everything()["poses"] == before["poses"]
+
+
+def test_frames_that_cannot_be_are_refused():
+    armature, _ = add_clips("A")
+    for frames in (("a", None), (3, 2), (None, 2.5), (True, 4), (2**30, None)):
+        with pytest.raises(IK2DError):
+            bake(armature, None, *frames, actions='ALL')
+    with pytest.raises(IK2DError):
+        bake(armature, step=0, actions='ALL')
