@@ -22,7 +22,7 @@ from ..rig.scene.bone_constraints import reaching_of
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.own_scene import scene_showing
 from ..rig.scene.sampler import is_by_curves
-from .actions.finding import INTO_NEW, INTO_THIS
+from .actions.arguments import INTO_NEW, INTO_THIS
 from .arithmetic import turned_by_keys
 from .keys.keying import plan_keys
 from .memory import refuse_too_long

@@ -98,6 +98,9 @@ def test_defaults_say_that_nothing_special_is_known():
         "left_out": (),
         "stepped": "",
         "parts": (),
+        "action": "",
+        "source_action": "",
+        "actions": (),
     }
     assert defaults(KeyPlan) == {"bound": 0.0, "candidates": (), "pace": 1.0}
     assert defaults(BoneRotation) == {

@@ -9,8 +9,8 @@ import bpy
 from ...core.affine import changed
 from ...rig.animation import versions
 from ...rig.animation.kept.record import name_records, remove_with_kept
+from .arguments import INTO_NEW
 from .clips import Clip, Play
-from .finding import INTO_NEW
 
 _NAME = "baked"  # names of data are the same in all languages
 

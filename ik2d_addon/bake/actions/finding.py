@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The actions of armatures that a bake was asked for, each with its slot."""
 
-from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 import bpy
 
@@ -10,53 +9,15 @@ from ...core import IK2DError
 from ...core.words import listed, refusal
 from ...rig.animation import versions
 from ...rig.animation.kept.record import is_kept_action
+from .arguments import (
+    INTO_NEW,
+    Wanted,
+    action_named,
+    checked_names,
+)
 from .clips import Clip, Play
 from .names import cores, has_word
 from .owned import NONE, OWN, SHARED, UNCLEAR, Claims, strips_of
-
-ALL = 'ALL'
-INTO_THIS, INTO_NEW = 'THIS', 'NEW'
-# What a bake takes for its actions: all, or their names.
-Wanted: TypeAlias = str | Sequence[str]
-
-
-def checked_names(actions: Wanted) -> list[str] | None:
-    """Return the names of actions asked for, None for all; raise IK2DError for anything else."""
-    if isinstance(actions, str):
-        if actions == ALL:
-            return None
-        raise IK2DError(f"actions takes 'ALL' or a list of names; write [{actions!r}]")
-    if not isinstance(actions, Iterable):
-        raise IK2DError(f"actions takes 'ALL' or a list of names, not {actions!r}")
-    names = list(dict.fromkeys(actions))
-    for name in names:
-        if not isinstance(name, str):
-            raise IK2DError(f"actions takes 'ALL' or a list of names, and {name!r} is none")
-    if not names:
-        raise IK2DError("No action is named; name one or more, or write 'ALL'")
-    return names
-
-
-def action_named(name: str) -> bpy.types.Action:
-    """Return the action of a name, the file's own before a linked one; raise IK2DError for none, or kept."""
-    there = [action for action in bpy.data.actions if action.name == name]
-    if not there:
-        known = [action.name for action in bpy.data.actions if not is_kept_action(action)]
-        if not known:
-            raise refusal("There is no action '{action}', and no other one; check the file", action=name)
-        raise refusal(
-            "There is no action '{action}'; there are {known}",
-            action=name,
-            known=listed(sorted(known), most=8),
-        )
-    action = min(there, key=lambda each: each.library is not None)
-    if is_kept_action(action):
-        raise refusal(
-            "'{action}' keeps the keys that a bake has replaced, and nothing plays it; name the action that "
-            "was baked",
-            action=name,
-        )
-    return action
 
 
 def slot_of(claims: Claims, ob: bpy.types.Object, action: bpy.types.Action) -> str:

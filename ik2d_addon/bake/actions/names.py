@@ -38,8 +38,15 @@ def common_cores(name: str) -> set[str]:
     return set(without(name, WORDS))
 
 
+def numberless(name: str) -> str:
+    """Return a name in lower case without the number that Blender gives the second of a name: "Walk.001"."""
+    return re.sub(r"\.\d{3,}$", "", name.casefold())
+
+
 def clip_name(name: str, owner: str) -> str:
-    """Return the name of a clip of which the target's action alone is there."""
+    """Return the name of a clip of which the target's action alone is there; "" for a name of Blender's."""
+    if numberless(name) == f"{owner}action".casefold():
+        return ""
     for words in ((owner,), WORDS):
         for left in without(name, words):
             start = name.casefold().index(left)

@@ -6,34 +6,16 @@ from functools import partial
 
 import bpy
 
-from ...core import IK2DError
 from ...core.words import listed, refusal
 from ...rig.animation import versions
+from .arguments import (
+    Pairs,
+    action_named,
+)
 from .clips import Play
-from .finding import action_named, strip_partner
-from .names import common_cores, cores, target_cores
+from .finding import strip_partner
+from .names import common_cores, cores, numberless, target_cores
 from .owned import OWN, Claims
-
-Pairs = Mapping[str, Sequence[str]]
-
-
-def checked_pairs(pairs: object) -> dict[str, list[str]]:
-    """Return the pairs given, an armature's action with those of targets; raise IK2DError for others."""
-    if pairs is None:
-        return {}
-    if not isinstance(pairs, Mapping):
-        raise IK2DError(f"pairs takes a dict of names, such as {{'Walk': 'Target walk'}}, not {pairs!r}")
-    checked: dict[str, list[str]] = {}
-    for name, others in pairs.items():
-        listed_others = [others] if isinstance(others, str) else others
-        if not isinstance(name, str) or not isinstance(listed_others, (list, tuple)):
-            raise IK2DError(f"pairs takes names of actions, not {name!r}: {others!r}")
-        if not all(isinstance(other, str) for other in listed_others):
-            raise IK2DError(f"pairs takes names of actions, not {name!r}: {others!r}")
-        checked[name] = list(listed_others)
-        for action in (name, *checked[name]):
-            action_named(action)
-    return checked
 
 
 class Pairing:
@@ -127,7 +109,8 @@ class Pairing:
         for action in _named(self._shared, clips):
             for slot in self._claims.named_slots(ob, action):
                 return Play(ob, action, slot)
-        return None
+        again = [play for play in self.known(ob) if play.action and numberless(play.action.name) in clips]
+        return again[0] if len(again) == 1 else None
 
     def _as_played(
         self, ob: bpy.types.Object, action: bpy.types.Action, objects: Sequence[bpy.types.Object]

@@ -6,26 +6,25 @@ from dataclasses import dataclass
 
 import bpy
 
-from ...core import IK2DError
 from ...core.words import refusal
 from ...rig.animation import versions
 from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import Movers, Node, walk
-from .clips import Clip, Play
-from .finding import (
+from .arguments import (
     INTO_THIS,
+    Pairs,
     Wanted,
     action_named,
-    actions_of,
-    check_play,
     checked_names,
-    named_play,
-    not_of,
-    refuse_tweak_mode,
+    checked_pairs,
+    refuse_pairs_alone,
+    refuse_unknown_pairs,
 )
+from .clips import Clip, Play
+from .finding import actions_of, check_play, named_play, not_of, refuse_tweak_mode
 from .names import clip_name, cores
 from .owned import Claims
-from .pairing import Pairing, Pairs, checked_pairs, is_of_target
+from .pairing import Pairing, is_of_target
 from .ranges import clip_frames
 
 
@@ -64,8 +63,7 @@ class ActionsAsked:
     ) -> "ActionsAsked | None":
         """Return it checked; None for a bake of what is assigned. Raises IK2DError for bad parts."""
         if actions is None:
-            if pairs:
-                raise IK2DError("pairs goes with actions; write actions='ALL', or their names")
+            refuse_pairs_alone(pairs)
             return None if into == INTO_THIS else cls(None, {}, frames, step, into)
         checked_names(actions)
         return cls(actions, checked_pairs(pairs), frames, step, into)
@@ -94,7 +92,8 @@ def clips_of(
     groups = _groups(claims, list(rigs), pairing, asked)
     for play in (play for plays in groups for play in plays):
         check_play(claims, play, asked.into)
-    _refuse_unknown_pairs(groups, asked.pairs)
+    names = {play.action.name for plays in groups for play in plays if play.action is not None}
+    refuse_unknown_pairs(asked.pairs, names)
     paired = [(plays, pairing.of(plays, is_single=len(groups) == 1)) for plays in groups]
     animated = {play.owner for _, partners in paired for play in partners}
     for plays, partners in paired:
@@ -199,14 +198,6 @@ def _named(claims: Claims, armatures: Sequence[bpy.types.Object], name: str, pai
     return found
 
 
-def _refuse_unknown_pairs(groups: Sequence[Sequence[Play]], pairs: Pairs) -> None:
-    """Raise IK2DError for a pair of an action that is not baked."""
-    known = {play.action.name for plays in groups for play in plays if play.action is not None}
-    for name in pairs:
-        if name not in known:
-            raise IK2DError(f"pairs names '{name}', which is not one of the actions to bake: {sorted(known)}")
-
-
 def _clip(
     scene: bpy.types.Scene,
     plays: Sequence[Play],
@@ -250,7 +241,6 @@ def _own_play(armature: bpy.types.Object, plays: Sequence[Play]) -> Play:
     for play in plays:
         action = play.action
         if versions.HAS_SLOTS and action is not None and action.is_editable:
-            default = f"{play.owner.name}Action"  # as Blender names it
-            if not action.name.startswith(default) and clip_name(action.name, play.owner.name) == action.name:
+            if clip_name(action.name, play.owner.name) == action.name:
                 return Play(armature, action)
     return Play(armature, None)

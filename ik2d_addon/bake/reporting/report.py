@@ -25,7 +25,7 @@ class BakeReport:
     stepped: str = ""  # the object that was not where its F-Curves say, so that frames were stepped through
     parts: tuple["BakeReport", ...] = ()  # of several armatures the report of each
     replaced: Replaced = Replaced()  # keys made by hand, which are kept
-    action: str = ""  # the action that holds the keys; "" for several, and where none were made
+    action: str = ""  # the action with the keys, where actions or new ones were asked for
     source_action: str = ""  # the one that was baked: another one where the keys went to a copy
     actions: tuple["BakeReport", ...] = ()  # of actions that were asked for the report of each
 

@@ -3,26 +3,10 @@
 
 import bpy
 import pytest
-from clip_rigs import CLIPS, action_of, add_clips, channels_for
+from clip_rigs import CLIPS, add_clips, channels_for
 
 from ik2d_addon.bake import BakeOptions, bake, clear
-from ik2d_addon.bake.actions.finding import action_named, checked_names
 from ik2d_addon.core import IK2DError
-
-
-def test_names_are_checked():
-    assert checked_names('ALL') is None and checked_names(["a", "b", "a"]) == ["a", "b"]
-    for wrong in ("Walk", 3, [3], []):
-        with pytest.raises(IK2DError):
-            checked_names(wrong)
-
-
-def test_an_action_that_is_not_there_is_told_with_those_that_are():
-    with pytest.raises(IK2DError, match="and no other one"):
-        action_named("Walk")
-    action_of("Run")
-    with pytest.raises(IK2DError, match="there are 'Run'"):
-        action_named("Walk")
 
 
 def test_a_linked_action_goes_into_a_new_one(tmp_path):

@@ -3,7 +3,7 @@
 
 import pytest
 
-from ik2d_addon.bake.actions.names import clip_name, common_cores, cores, has_word, target_cores
+from ik2d_addon.bake.actions.names import clip_name, common_cores, cores, has_word, numberless, target_cores
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,9 @@ def test_the_name_of_the_object_is_left_out():
 
 def test_a_clip_is_named_after_what_is_left():
     assert clip_name("Jump targets", "T") == "Jump" and clip_name("Jump T", "T") == "Jump"
-    assert clip_name("TAction", "T") == "TAction"
+    assert clip_name("TAction", "T") == clip_name("TAction.001", "T") == ""
+    assert clip_name("Walk", "T") == "Walk"
+    assert numberless("Walk.001") == "walk" and numberless("Walk.1") == "walk.1"
 
 
 def test_words_are_whole():

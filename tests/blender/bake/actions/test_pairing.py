@@ -7,19 +7,8 @@ from clip_rigs import action_of, channels_for, key_path, misses, swing
 from rigs import add_chain, add_leg
 
 from ik2d_addon.bake import bake
-from ik2d_addon.bake.actions.pairing import checked_pairs
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import assign_action
-
-
-def test_pairs_are_checked():
-    action_of("Walk")
-    action_of("Steps")
-    assert checked_pairs(None) == {} and checked_pairs({"Walk": "Steps"}) == {"Walk": ["Steps"]}
-    assert checked_pairs({"Walk": ["Steps", "Walk"]}) == {"Walk": ["Steps", "Walk"]}
-    for wrong in (["Walk"], {"Walk": 3}, {3: "Walk"}, {"Walk": [3]}, {"Walk": "Jump"}, {"Jump": "Walk"}):
-        with pytest.raises(IK2DError):
-            checked_pairs(wrong)
 
 
 @pytest.mark.parametrize("name", ["Walk.target", "Walk_targets", "targets Walk", "Walk Foot", "Foot|Walk"])

@@ -270,6 +270,38 @@ def test_targets_alone_make_actions_for_the_rig():
         assert misses(armature, plays, last) < ON_TARGET
 
 
+def test_targets_with_blenders_own_names_make_one_clip():
+    armature, targets = two_targets()
+    for target, x in targets.values():
+        for frame, place in swing(x, 12, 0.3).items():
+            target.location = place
+            target.keyframe_insert("location", frame=frame)
+    report = bake(armature, actions='ALL')
+    assert report.all_reached and [one.action for one in report.by_action] == ["RigAction"]
+    assert armature.animation_data is None and len(bpy.data.actions) == 3
+    plays = {armature: bpy.data.actions["RigAction"]}
+    plays |= {target: target.animation_data.action for target, _ in targets.values()}
+    for ob, action in plays.items():
+        assign_action(ob.animation_data or ob.animation_data_create(), action, f"OB{ob.name}")
+    if HAS_SLOTS:  # whose names Blender has made
+        assert all(ob.animation_data.action_slot for ob in plays)
+    assert misses(armature, {armature: plays[armature]}, 12, "shin.L") < ON_TARGET
+
+
+@pytest.mark.skipif(not HAS_SLOTS, reason="Before 4.4 nothing tells whose the second action is")
+def test_the_second_action_of_a_name_is_the_targets():
+    armature, target = add_leg(), bpy.data.objects.new("Foot", None)
+    bpy.context.scene.collection.objects.link(target)
+    add_chain(armature, "shin", target)
+    for clip, up in (("Walk", 0.2), ("Run", 0.5)):
+        channels_for(action_of(clip), armature)
+        key_path(action_of(clip), target, swing(0.0, 12, up))
+    report = bake(armature, actions='ALL')
+    assert report.all_reached and [one.action for one in report.by_action] == ["Run", "Walk"]
+    plays = {armature: bpy.data.actions["Walk"], target: bpy.data.actions["Walk.001"]}
+    assert misses(armature, plays, 12) < ON_TARGET
+
+
 def test_targets_that_are_bones_of_the_rig_are_in_its_own_actions():
     armature = add_leg()
     bpy.ops.object.mode_set(mode='EDIT')
