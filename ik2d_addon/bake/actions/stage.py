@@ -91,17 +91,17 @@ class Stage:
                 self.show(before)
             raise
         if changing is not None and any(changing.values()):
-            self._note(changing)
+            self.note(changing)
             if before is not None:
                 self.show(before)
 
-    def _note(self, changed: _Bones) -> None:
+    def note(self, changed: _Bones) -> None:
         """Take the unkeyed pose that some bones have now for the one to put back."""
         for ob, names in changed.items():
             keyed = {(curve.data_path, curve.array_index) for curve in versions.existing_fcurves(ob)}
             for name, values in self._poses.get(ob, {}).items():
                 width, now = width_of(name), channel_values(ob.pose.bones, name)
-                for bone in names:
+                for bone in filter(ob.pose.bones.__contains__, names):
                     path = ob.pose.bones[bone].path_from_id(name)
                     first = width * ob.pose.bones.find(bone)
                     for index in range(width):

@@ -241,7 +241,10 @@ def _clear_in(
         for clip in clips:
             if clip not in own:
                 stage.show(clip)
-                given.add(_give_back(armature, wanted, frames))
+                now = _give_back(armature, wanted, frames)
+                if now.any:  # with the pose that bones had without keys
+                    stage.note({armature: bones})
+                given.add(now)
                 left |= {
                     each.name for each in armature.ik2d.chains if baked_keys(armature, all_bones([each]))
                 }

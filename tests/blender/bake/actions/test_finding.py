@@ -3,7 +3,7 @@
 
 import bpy
 import pytest
-from clip_rigs import CLIPS, add_clips, channels_for
+from clip_rigs import CLIPS, add_clips, channels_for, misses
 
 from ik2d_addon.bake import BakeOptions, bake, clear
 from ik2d_addon.core import IK2DError
@@ -32,6 +32,19 @@ def test_bakes_are_cleared_in_one_action_or_in_all():
     assert clear(armature, actions='ALL') == 8 * (CLIPS["Idle"][0] + CLIPS["Run"][0])
     assert [len(holder.fcurves) for holder in holders.values()] == [0, 0, 0]
     assert clear(armature, actions='ALL') == 0
+
+
+def test_a_clear_gives_back_the_pose_without_keys():
+    armature, target = add_clips("A")
+    bone = armature.pose.bones["thigh"]
+    bone.rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+    pose = tuple(bone.rotation_quaternion)
+    bake(armature, actions='ALL')
+    assert tuple(bone.rotation_quaternion) == pose
+    plays = {armature: bpy.data.actions["Walk A"], target: bpy.data.actions["Walk A targets"]}
+    assert misses(armature, plays, 16) < 1e-5 and tuple(bone.rotation_quaternion) != pose
+    clear(armature, actions='ALL')
+    assert tuple(bone.rotation_quaternion) == pose
 
 
 def test_new_actions_are_cleared_too():
