@@ -76,6 +76,8 @@ def stretched(
     off, is on the target as long as k may be h / e(h). Last bone alone, of length l: k = 1 + (h - e(h)) / l,
     with the same bounds: it takes up just what the ease leaves. Where k is at a bound the tip stays at
     k e(h), or e(h) + (k - 1) l; without softness the distance returned is then h itself, out of reach.
+    For the ease a last bone gets no shorter than 2 m - a, with the others a long together and m the longest
+    of these: any shorter, it would keep the tip off the root again. The tip is then on the target, h.
 
     >>> factors, tip = stretched(Chain([1.0, 1.0]), 2.5, 0.0, Stretch(most=1.5))
     >>> factors, tip
@@ -125,21 +127,26 @@ class Stretcher:
     outer: float
     last: float  # length of the last bone
     shortens: bool  # whether bones that may shorten bring the tip nearer to the root
+    # The factor at which the last bone alone lets the tip go to the root: a shorter one would keep it off
+    # again. Zero where the chain has none.
+    closing: float
 
     @classmethod
     def of(cls, chain: Chain, stretch: Stretch) -> "Stretcher":
         """Return those of a chain."""
         shortens = stretch.least < 1.0 and (not stretch.last_only or _last_is_longest(chain))
-        return cls(stretch, *chain.reach, float(chain.lengths[-1]), shortens)
+        last = float(chain.lengths[-1])
+        closing = _closing_length(chain) / last if shortens and stretch.last_only else 0.0
+        return cls(stretch, *chain.reach, last, shortens, closing if closing >= stretch.least else 0.0)
 
     def stretched(self, h: Number, softness: Number, lib: Arithmetic) -> tuple[Number, Number]:
         """Return the factor of all bones or of the last one, and how far the tip goes, as `stretched`."""
         stretch, eased = self.stretch, self._eased(h, softness, lib)
         if stretch.last_only:
             factor = 1.0 + (h - eased) / self.last if self.last > 0.0 else 1.0 + 0.0 * h
-            least = stretch.least if self.shortens else 1.0
+            least = max(stretch.least, self.closing) if self.shortens else 1.0
             factor = lib.minimum(lib.maximum(factor, least), stretch.most)
-            tip = eased + (factor - 1.0) * self.last
+            tip = lib.where(factor <= self.closing, h, eased + (factor - 1.0) * self.last)
         else:
             factor = h / lib.where(eased > 0.0, eased, 1.0)
             factor = lib.minimum(lib.maximum(factor, stretch.least), stretch.most)
@@ -164,3 +171,9 @@ class Stretcher:
 def _last_is_longest(chain: Chain) -> bool:
     """Return whether the last bone, longer than all others together, keeps the tip off the root."""
     return chain.reach[0] > 0.0 and bool(chain.lengths[-1] == chain.lengths.max())
+
+
+def _closing_length(chain: Chain) -> float:
+    """Return the least length of the last bone with which the tip may be on the root; zero for any length."""
+    others = chain.lengths[:-1]
+    return max(0.0, 2.0 * float(others.max(initial=0.0)) - float(others.sum()))

@@ -118,6 +118,13 @@ def test_settings_do_what_they_do_in_a_bake(settings):
     settings_kept(armature, chain, joints=1e-4 if "stretch" not in settings else STRAIGHT)
 
 
+def test_a_last_bone_that_shortens_softly_lets_the_tip_go_to_the_root_as_in_a_bake():
+    armature, chain = random_limb(np.random.default_rng(65), reach=(0.0, 0.08))  # of bones 0.98 and 1.08
+    aligned(armature, chain, stretch=1.2, compress=0.1, softness=0.5, stretch_bones='LAST')
+    settings_kept(armature, chain, joints=STRAIGHT)
+    assert errors_on(FRAMES, armature, chain).max() < EXACT * reach_of(chain)
+
+
 @pytest.mark.parametrize("bend", ['POSITIVE', 'NEGATIVE'])
 @pytest.mark.parametrize("knee", [None, (-0.9, 0.5)], ids=["free knee", "knee"])
 @pytest.mark.parametrize("root", [None, (-1.0, 0.7)], ids=["free root", "root"])

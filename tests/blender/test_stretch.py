@@ -118,6 +118,20 @@ def test_closer_than_the_bones_may_shorten_is_too_close():
     assert any("compressed to its least, 0.9 times" in warning for warning in report.warnings)
 
 
+@pytest.mark.parametrize("live", (False, True), ids=("baked", "live"))
+@pytest.mark.parametrize("lengths", ((0.9, 1.1), (0.2, 0.8, 1.1)), ids=str)
+def test_a_last_bone_that_shortens_softly_lets_the_tip_go_to_the_root(lengths, live):
+    keys = {1: (0, 0.5, 0.3), 20: (0, 0.02, 0.01), 40: (0, -0.4, 0.3)}
+    settings = {"stretch": 1.0, "compress": 0.1, "softness": 0.5, "stretch_bones": 'LAST'}
+    armature, chain = stretching_arm(lengths=lengths, keys=keys, **settings)
+    if live:
+        chain.live = True
+    else:
+        report = bake(armature)
+        assert report.all_reached and report.chains[0].joints.stretch.min() < 0.85
+    assert errors_on(FRAMES, armature, chain).max() <= 1e-5 * REACH
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ('FULL', 'FIX_SHEAR', 'AVERAGE'))
 def test_inherit_scale_that_would_shear_or_thicken_is_refused(mode):

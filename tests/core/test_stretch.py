@@ -98,6 +98,33 @@ def test_bones_shorten_where_the_target_is_too_close(chain, last_only, softness)
     assert stretched_status(chain, [0.0, least], stretch, 1e-6).tolist() == [Status.TOO_CLOSE, Status.REACHED]
 
 
+@pytest.mark.parametrize("softness", (0.0, 0.1, 0.5, 0.9))
+@pytest.mark.parametrize(
+    "lengths", ([0.96, 1.04], [0.5, 1.0], [0.2, 0.9, 1.2], [0.6, 0.4, 1.4], [0.0, 1.0, 1.1], [1.3]), ids=str
+)
+def test_a_last_bone_that_shortens_never_keeps_the_tip_off_a_target_next_to_the_root(lengths, softness):
+    """It eases to shorter than the bones before it, and then kept the tip off by up to 0.15 of the reach."""
+    chain = Chain(lengths)
+    stretch, h = Stretch(2.0, 0.1, last_only=True), np.linspace(0.0, 0.3, 301) * chain.reach[1]
+    h = h[h >= stretch.reach(chain)[0]]
+    factors, goals = stretched(chain, h, softness, stretch)
+    assert np.abs(goals - h).max() <= 1e-12
+    for factor, goal in zip(factors, goals, strict=True):
+        longer = Chain(chain.lengths * factor)
+        assert longer.reach[0] <= goal + 1e-12
+        assert solve_even(longer, [goal, 0.0]).reached
+
+
+def test_next_to_the_root_the_elbow_turns_as_softly_as_elsewhere():
+    """Where the last bone stops shortening, the elbow goes on at its speed, to folded at the root."""
+    chain, h = Chain([0.9, 1.1]), np.linspace(1e-6, 0.6, 6001)
+    tip, elbows = tips(chain, h, 0.5, Stretch(1.0, 0.1, last_only=True))
+    assert np.abs(tip - h).max() <= 1e-9
+    speed = np.diff(elbows) / (h[1] - h[0])
+    assert np.abs(np.diff(speed)).max() <= 0.1 and np.abs(speed).max() <= 1.6
+    assert np.pi - elbows[0] <= 1e-5
+
+
 def test_a_shorter_last_bone_is_no_help_where_another_is_too_long():
     stretch = Stretch(1.0, 0.5, last_only=True)
     factors, goals = stretched(LONG_FIRST, [1.0, 2.0], 0.1, stretch)

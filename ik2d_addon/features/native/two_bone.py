@@ -67,11 +67,14 @@ def evenly_stretched(shape: Shape) -> list[tuple[str, str]]:
 def _last_stretched(shape: Shape) -> list[tuple[str, str]]:
     """Return the steps to "k", the second bone's factor, to the knee "t" and to the root's turn "r"."""
     (d1, d2), outer = shape.lengths, shape.reach
-    least = _LEAST if d2 >= d1 and _inner(shape) > TINY * outer else "1"
     longer = f"1+({DISTANCE}-{num(outer)}+g)/{num(d2)}"
+    least, reached = "1", f"{num(outer)}-g+(k-1)*{num(d2)}"
+    if d2 >= d1 and _inner(shape) > TINY * outer:  # as long as the first bone it lets the tip go to the root
+        least = f"max({_LEAST},{num(d1 / d2)})"
+        reached = f"{DISTANCE} if k<{num((1.0 + TINY) * d1 / d2)} else {reached}"
     return [
         ("k", f"clamp({longer},{least},max(stretch,1))"),
-        ("q", f"{num(outer)}-g+(k-1)*{num(d2)}"),
+        ("q", reached),
         ("l", f"k*{num(d2)}"),
         ("t", _knee(shape, f"({num(d1)}+l-q)*({num(d1)}+l+q)", f"(q-{num(d1)}+l)*(q+{num(d1)}-l)")),
         ("r", _aim(shape, "x", "y", "t", "l")),

@@ -23,6 +23,7 @@ from ik2d_addon.core.stretch import Stretcher
 CHAINS = {
     "pair": ([1.0, 0.7], [0.3, -0.8]),
     "long last": ([0.4, 1.2], [2.0, 0.5]),
+    "closing": ([0.9, 1.1], [0.4, -0.3]),
     "long first": ([1.5, 0.5], [0.0, 0.0]),
     "one": ([1.3], [0.4]),
     "four": ([1.0, 0.8, 0.9, 0.4], [0.2, 0.3, 0.1, 0.4]),
