@@ -26,8 +26,8 @@ from ik2d_addon.core import Chain, solve_ccd, solve_ccd_path, solve_even, solve_
 from . import c_port, clips, frames, plain_ccd, scenes
 from .bakers import bake_ours, nla_bake
 from .bakes import ALIKE
-from .contestants import TOLERANCE
-from .problems import Problems, free, paths
+from .contestants import TOLERANCE, chain_of
+from .problems import Problems, free, limited, paths
 from .registration import registered
 from .table import Table, ratio
 from .timing import Task, processor_time_of
@@ -168,6 +168,20 @@ def _one_call() -> tuple[Task, Task]:
     return lambda: [solve_ccd(chain, target, start=start) for target, start in rows], _plain(problems)
 
 
+def _one_call_within() -> tuple[Task, Task]:
+    problems = limited(6, 100)
+    chain, lengths = chain_of(problems), problems.lengths.tolist()
+    limits = [(-problems.limit, problems.limit)] * len(lengths)
+    rows = list(zip(problems.starts.tolist(), problems.targets.tolist(), strict=True))
+
+    def plain() -> None:
+        for start, target in rows:
+            plain_ccd.solve(lengths, start, target, TOLERANCE, 100, limits)
+
+    solve_even(chain, problems.targets)  # what is kept of a chain
+    return lambda: [solve_even(chain, target) for target in problems.targets], plain
+
+
 def _growth(many: int, few: int) -> tuple[Task, Task]:
     long, short = free(200, few), free(10, many)
     chains = Chain(long.lengths), Chain(short.lengths)
@@ -273,6 +287,7 @@ RATIOS = (
     Ratio("ten bones, Even, 5,000 targets : plain CCD, 100 targets", _even),
     Ratio("ten bones, CCD, a path of 400 frames : plain CCD", _path),
     Ratio("ten bones, CCD, one call a target : plain CCD", _one_call),
+    Ratio("six bones within limits, Even, one call a target : plain CCD", _one_call_within),
     Ratio("200 bones, CCD, 400 targets : 10 bones, 8,000 targets", lambda: _growth(8_000, 400)),
     # From 0.5 to 0.8, by what has used the process's memory before.
     Ratio("200 bones, Even, 1,000 targets : 10 bones, 20,000 targets", _growth_of_even, 1.5),

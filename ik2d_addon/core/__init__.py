@@ -9,7 +9,7 @@ from .ccd import ccd_steps as ccd_steps
 from .ccd import solve_ccd
 from .chain import Chain, forward, jacobian
 from .errors import IK2DError
-from .even import solve_even
+from .one_target.least_bend import solve_even
 from .path import path_steps as path_steps
 from .path import posture_of as posture_of
 from .path import solve_ccd_path, solve_even_path

@@ -278,3 +278,21 @@ def test_the_robot_arm_needs_no_blender_and_prints_its_table():
     assert len(rows) == 8 and len(ours) == 4
     assert all(row[2].strip() == "100.0 %" and float(row[3]) < 1e-6 for row in ours)
     assert "'REACHED': 20" in said.stdout
+
+
+@pytest.mark.slow
+def test_the_damped_loop_needs_no_blender_and_is_told_from_ours():
+    """Without pinocchio its kinematics are numpy's: the poses are the same."""
+    code = "import runpy, sys; sys.modules.update(bpy=None, pinocchio=None)\n"
+    code += (
+        "sys.argv[1:] = ['--targets', '20']; runpy.run_module('benchmarks.damped_loop', run_name='__main__')"
+    )
+    command = [sys.executable, "-c", code]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert said.returncode == 0, said.stderr
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in said.stdout.splitlines()[4:]]
+    ours = [row for row in rows if "ik2d_core" in row[1]]
+    assert len(rows) == 15 and len(ours) == 8
+    assert all(row[3] == "100.0 %" and float(row[4]) < 1e-6 for row in ours)
+    loops = [float(row[3].split()[0]) for row in rows if "damped loop on numpy" in row[1]]
+    assert len(loops) == 7 and min(loops[:5]) >= 80.0  # a contestant that reaches most

@@ -74,7 +74,9 @@ def test_a_target_has_one_answer_whatever_is_asked_beside_it(name, data):
     solution = SOLVERS[name](chain, targets, start, bend)
     assert np.array_equal(SOLVERS[name](chain, targets[::-1], start, bend).angles, solution.angles[::-1])
     alone = SOLVERS[name](chain, targets[2], start, bend)
-    assert np.array_equal(alone.angles, solution.angles[2])
+    # One target of Even within limits is solved in plain numbers.
+    most = 1e-12 if name == "Even" and chain.is_limited else 0.0
+    assert np.abs(alone.angles - solution.angles[2]).max() <= most
 
 
 @pytest.mark.slow

@@ -57,29 +57,9 @@ def solve_even(
     softness: ArrayLike = 0.0,
     slide_weight: float = 1.0,
 ) -> Solution:
-    """Return the pose of least bend from rest for each target, the tip on it.
+    """Return the poses of `core/one_target/least_bend.py`, by arrays: for all targets at once, or for one.
 
-    The least sum of (angle_i - rest_i)^2 / w_i, w the chain's weights; a joint of weight 0 stays at rest.
-    With a root that turns freely (root_weight None) only the target's distance decides about the shape:
-    the chain's family of such poses, from stretched to closed, is found once and kept (family.py). A
-    root_weight counts the root's turn like the others'. Of the chain's own weight of the root only 0 counts:
-    it stays at rest. Nothing depends on other targets, nor on their order: from one target to the next the
-    least pose may jump where bones slide, limits stop or the root's turn counts; `solve_even_path` goes on.
-    Where bones slide, the sum has (slide_i / reach)^2 / slide_weight as well, reach the outer one: with 1, a
-    slide of one reach counts as a turn of one radian, with more, bones slide more willingly.
-
-    target: (..., 2) relative to the root. bend: +1 or -1 (...): the side that a straight rest bends to;
-    +1 is the side of a bent rest, -1 the other. rest: (n,) angles of the pose from
-    which bend is counted; None: straight. (The `start` of `solve_ccd` is another: a pose to begin with.)
-    tolerance: a length; None: a millionth of the reach. softness: 0..1 (...), see softness.py.
-    A target off the annulus gets the nearest pose, TOO_FAR or TOO_CLOSE. Within limits it is the pose of
-    least bend that they allow (`core/within_limits`). Where none reaches the target it is CCD's: LIMITED is a
-    target that it proves to be out of reach of the limits and the joints of weight 0, STALLED one that it
-    misses without. EASED is a target that softness leaves the tip behind.
-    Raises IK2DError for other shapes and numbers.
-
-    >>> np.degrees(solve_even(Chain([1.0, 1.0, 1.0]), [2.0, 0.0]).angles).round(1)
-    array([-60.,  60.,  60.])
+    Arguments and errors are those of its `solve_even`, the one that callers have.
     """
     checked_chain(chain)
     if len(chain) > MOST_BONES:
