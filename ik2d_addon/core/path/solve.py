@@ -48,10 +48,12 @@ def solve_ccd_path(
     """Solve targets that follow one another: each starts from the angles of the one before.
 
     Corrections change a pose as little as they can, so a smooth path gives smooth angles. On the way the
-    pose is drawn to that of least bend, in the null space of the tip (posture.py), so that no joint winds
-    up, and a path that comes home brings the pose home. A chain that a target out of reach has stretched or
-    folded bends back to the side it came from. Where the bend changes from one frame to the next, the pose
-    is mirrored to the new side first.
+    pose is drawn to that of least bend, in the null space of the tip (posture.py), and a path that comes home
+    brings the pose home. Without a start, or from one whose joints are up to half a radian off that of least
+    bend, no joint winds up. From farther off, as from a rest pose far from the first target, a pose may stay
+    where all those around it are farther from the least one, with a joint bent by 174 degrees for ever. A
+    chain that a target out of reach has stretched or folded bends back to the side it came from. Where the
+    bend changes from one frame to the next, the pose is mirrored to the new side first.
     targets: (frames, 2) relative to the root. start: (n,) angles for the first one, start_slides: (n,) or
     None; without a start it is the pose of solve_even for the first target and bend. bend, softness: one for
     all, or (frames,). rest: (n,) angles of least bend, straight if not given. posture_gain: how strongly

@@ -31,6 +31,51 @@ def test_without_the_pull_a_chain_winds_up():
     assert set(LOOPS) == {"round the root", "next to it", "eight", "walk"} and isinstance(eight, Loop)
 
 
+def rounds(seed):
+    """Return a chain, a bent rest pose, and two rounds of 150 frames on a circle."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 13))
+    chain, rest = Chain(rng.uniform(0.3, 1.0, n)), rng.uniform(-0.4, 0.4, n)
+    center, radius, turned = rng.uniform(-0.4, 0.4, 2), rng.uniform(0.1, 0.4), rng.uniform(0.0, 6.28)
+    u = np.linspace(0.0, 2.0 * np.pi, 150) + turned
+    circle = chain.reach[1] * (center + radius * np.stack([np.cos(u), np.sin(u)], axis=-1))
+    return chain, rest, np.tile(circle, (2, 1))
+
+
+def off_least(chain, rest, path, angles):
+    """Return how far the inner joints of the last round (150, n) are off the nearer poses of least bend."""
+    inner = angles[-150:, 1:]
+    sides = [solve_even(chain, path[-150:], rest=rest, bend=side).angles[:, 1:] for side in (1, -1)]
+    return min(np.degrees(np.abs(inner - side).max(axis=1).min()) for side in sides)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("off", (None, 0.3, 0.6), ids=("no start", "near", "up to 34 degrees off"))
+def test_from_a_start_near_least_bend_no_joint_winds_up(off):
+    for seed in range(20):
+        chain, rest, path = rounds(seed)
+        start = None
+        if off is not None:
+            turns = np.random.default_rng([seed, 7]).uniform(-off, off, len(chain))
+            start = solve_even(chain, path[0], rest=rest).angles + turns
+        angles = solve_ccd_path(chain, path, start=start, rest=rest).angles
+        assert off_least(chain, rest, path, angles) <= 15.0
+
+
+def test_from_a_start_far_from_least_bend_a_joint_may_stay_wound_up():
+    """Under a hundredth of such chains stay next to another pose from the rest pose; this is one."""
+    chain, rest, path = rounds(394)
+    path = np.tile(path, (5, 1))
+    angles = solve_ccd_path(chain, path, start=rest, rest=rest).angles
+    assert off_least(chain, rest, path, angles) > 90.0
+    assert np.abs(angles[:, 4] - rest[4]).max() < np.pi
+    assert (np.degrees(np.abs(angles[-150:, 3])) > 160.0).all()  # a pose of least bend needs 105
+    assert (
+        np.abs(angles[-1] - angles[-151]).max() <= 1e-3
+    )  # still, no joint turns further from round to round
+    assert off_least(chain, rest, path, solve_ccd_path(chain, path, rest=rest).angles) <= 15.0
+
+
 @pytest.mark.parametrize(
     "kind",
     (
