@@ -19,6 +19,9 @@ _RIGID = ('OBJECT', 'BONE', 'ARMATURE')
 # Keys on these move no object.
 _ELSE = ("pose.", "ik2d.", "hide_", "color", "show_", "display_", "empty_display_", "pass_index", '["')
 
+# Settings of a chain whose keys pose it otherwise where its target stays.
+_TURNING = ("foot.", "plane_turn")
+
 
 # A target that moves by no more than this part of the reach stands still: 32 bits leave some 1e-7.
 _STILL = 1e-6
@@ -34,15 +37,15 @@ def stands_still(solved: SolvedChain) -> bool:
 def may_move(chain: bpy.types.PropertyGroup) -> bool:
     """Return whether a chain may have more than one pose.
 
-    It may where its target, its pole or its foot has keys, or anything else may move one of these, or what
-    the chain hangs on. Reads keys of that alone.
+    It may where its target, its pole, its foot or Plane Turn has keys, or anything else may move one of
+    these, or what the chain hangs on. Reads keys of that alone.
     """
     movers = Movers()
     followed = walk(followed_by(chain, with_ground=False), leaders)
     if any(_is_keyed(node) or _is_moved(node, movers, chain) for node in followed):
         return True
-    foot = f"{chain.path_from_id('foot')}."
-    if any(path.startswith(foot) for path in keyed_paths(chain.id_data)):
+    own = tuple(f"{chain.path_from_id()}.{name}" for name in _TURNING)
+    if any(path.startswith(own) for path in keyed_paths(chain.id_data)):
         return True
     bones = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
     held = walk([(chain.id_data, bones[0])], parents) if bones else []

@@ -20,7 +20,6 @@ from ..rig.chain.fingerprint import rest_fingerprint
 from ..rig.chain.foot.foot import foot_values
 from ..rig.chain.native_state import is_native
 from ..rig.chain.order import refuse_moved_target
-from ..rig.chain.planes import bend_of
 from ..rig.chain.renames import chain_named
 from ..rig.pose.swings import aimed_as_far, flips, swung
 from ..rig.pose.target_plane import facing_target
@@ -29,7 +28,7 @@ from ..rig.scene.carried import carried_now
 from ..rig.scene.feet.goals import ground_matrix, size_of, with_foot
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.samples import above_hip
-from .frame_state import FrameState, samples_of
+from .frame_state import FrameState, samples_of, settings_now
 from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
 from .plain.foot import PlainFoot
 from .plain.hands import ControlTurn
@@ -185,7 +184,7 @@ class LiveChain:
             bones=bones,
             own=chain_bones,
             base=bones[self.above].matrix if self.above else None,
-            settings=(settings.softness, self.rig.settings.side * bend_of(settings), settings.influence),
+            settings=settings_now(settings, self.rig.settings.side),
             carried=carried_now(chain_bones[0]) if self._carried else None,
             target=self._place_of((self.rig.target, self.rig.subtarget), "target", scene, depsgraph),
             pole=None if self.rig.pole is None else self._place_of(self.rig.pole, "pole", scene, depsgraph),

@@ -10,7 +10,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ..bake.reporting.causes import BLENDED, EASED, FK, TURNING
-from ..rig.chain.chain import RigChain
+from ..rig.chain.chain import RigChain, values_of
 from ..rig.chain.foot.foot import FootValues
 from ..rig.scene.samples import ChainSamples
 from .plain.foot import FootPose
@@ -26,7 +26,7 @@ class FrameState:
     bones: bpy.types.bpy_prop_collection  # of the armature
     own: list[bpy.types.PoseBone]  # of the chain, root to tip
     base: Matrix | None  # the pose matrix of the bone above them
-    settings: tuple[float, float, float]  # softness, bend and influence
+    settings: tuple[float, float, float, float]  # softness, bend, influence and the plane's turn
     carried: Any  # as ChainSamples.carried
     target: Vector
     pole: Vector | None
@@ -52,6 +52,17 @@ class FrameState:
     def influence(self) -> float:
         """The part of their own pose that the chain takes over."""
         return self.settings[2]
+
+    @property
+    def plane_turn(self) -> float:
+        """The radians that a plane which follows the target is turned on about the line to it."""
+        return self.settings[3]
+
+
+def settings_now(settings: Any, side: float) -> tuple[float, float, float, float]:
+    """Return a chain's settings that are read on each frame, without those of its foot. side: as read."""
+    softness, bend, influence, turn = values_of(settings, side, with_foot=False)
+    return softness, bend, influence, turn
 
 
 def on_purpose(frame: FrameState) -> str:

@@ -172,7 +172,7 @@ class RigState:
         turns = None
         if self.is_plain(frame.bend, frame.influence) and frame.carried is None:
             if self.settle(frame.world, frame.base):
-                turns = self.plain_turns(frame.target, frame.pole, frame.bend, frame.softness)
+                turns = self.plain_turns(frame)
         return self._whole(frame) if turns is None else turns
 
     def is_plain(self, bend: float, influence: float) -> bool:
@@ -184,17 +184,16 @@ class RigState:
         """Whether the plane is the same for all targets, or follows them by a rule."""
         return self._faces is None
 
-    def plain_turns(
-        self, target: Sequence[float], pole: Sequence[float] | None, bend: float, softness: float
-    ) -> list[Turn] | None:
-        """Return the turns (n,) for a target and a pole in the world; None where plain numbers have none."""
+    def plain_turns(self, frame: FrameState) -> list[Turn] | None:
+        """Return the turns (n,) for the target and the pole; None where plain numbers have none."""
         assert self.plain is not None
-        x, y, z = self.space.inside(target)
-        faced = None if pole is None else self.space.inside(pole)
-        seen = x, y, z, faced, bend, softness
+        x, y, z = self.space.inside(frame.target)
+        faced = None if frame.pole is None else self.space.inside(frame.pole)
+        bend, softness, plane_turn = frame.bend, frame.softness, frame.plane_turn
+        seen = x, y, z, faced, bend, softness, plane_turn
         if seen == self._seen:
             return self._turns
-        flat = self._flat(x, y, z, faced)
+        flat = self._flat(x, y, z, faced, plane_turn)
         solver = self._table or self.plain
         answer = None if flat is None else solver.solve(*flat[:2], bend, softness)
         if flat is None or answer is None:
@@ -217,16 +216,17 @@ class RigState:
         return turns
 
     def _flat(
-        self, x: float, y: float, z: float, pole: Sequence[float] | None
+        self, x: float, y: float, z: float, pole: Sequence[float] | None, turn: float
     ) -> tuple[float, float, float] | None:
         """Return a target of the chain's own space in its plane, and over it; None where the arrays have to.
 
-        The plane follows it, and a single bone that aims has it as far as its tip.
+        The plane follows it, and a single bone that aims has it as far as its tip. turn: radians that the
+        plane is turned on about the line to it.
         """
         ox, oy, oz = self._origin
         x, y, z = x - ox, y - oy, z - oz
         if self._swing is not None:
-            swung = self._swing.turned(x, y, z, self._height, pole or ())
+            swung = self._swing.turned(x, y, z, self._height, pole or (), turn)
             if swung is not None and self._table is not None:
                 swung = self._table.aimed(x, y, z, self._height, swung[0])
             if swung is None:

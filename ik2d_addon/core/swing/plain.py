@@ -12,7 +12,7 @@ import numpy as np
 
 from ..inputs import Floats
 from ..post import HELD
-from .swing import POLE, SHORTEST_WAY, Swing
+from .swing import POLE, SHORTEST_WAY, SWING, Swing
 
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]  # (w, x, y, z), a unit quaternion
@@ -47,13 +47,31 @@ class PlainSwing:
         self._flat = _frame(self.along, self._side) if swing.rule == POLE else None
 
     def turned(
-        self, x: float, y: float, z: float, height: float = 0.0, pole: Sequence[float] = ()
+        self,
+        x: float,
+        y: float,
+        z: float,
+        height: float = 0.0,
+        pole: Sequence[float] = (),
+        turn: float = 0.0,
     ) -> Turned | None:
         """Return the rotation S and the target turned back by it; None where the arrays have to do it.
 
         x, y, z: the target from the root. height: of the tip over the plane. pole: (3,) from the root, for
-        the rule POLE.
+        the rule POLE. turn: radians more about the line to the target; a post has none.
         """
+        swung = self._by_rule(x, y, z, height, pole)
+        if swung is None or not turn or self._post is not None:
+            return swung
+        size = sqrt(x * x + y * y + z * z)
+        whole = multiplied(quaternion_about((x / size, y / size, z / size), turn), swung[0])
+        if self._rule != SWING:
+            return whole, swung[1]
+        least = _shortest(self.normal, rotated(whole, *self.normal))
+        return least and (least, _turned_back(least, x, y, z))
+
+    def _by_rule(self, x: float, y: float, z: float, height: float, pole: Sequence[float]) -> Turned | None:
+        """Return the answer without a turn more."""
         size = sqrt(x * x + y * y + z * z)
         if not size > 0.0 or abs(height) >= (1.0 - _NEAR) * size:
             return None

@@ -54,6 +54,7 @@ class Swing:
     # (3,) what the turned normal is as near to as it can be; for SWING alone. None: the normal at rest.
     towards: Floats | None = None
     post: OwnPost | None = None  # for POST alone
+    turn: float = 0.0  # radians more about the line to the target, where nothing animates them; not for POST
 
     @property
     def turns_alone(self) -> bool:

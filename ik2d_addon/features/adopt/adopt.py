@@ -17,7 +17,6 @@ from ...core import IK2DError
 from ...core.words import noted, number_of, refusal, say
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import existing_channels
-from ...rig.chain.joints import normal_in_bone
 from ...rig.chain.native_state import acts, is_native
 from ...rig.chain.post import turned_bones_of
 from ...rig.chain.renames import bones_of, is_other_bone, needed_chain, straighten, unique_name
@@ -25,7 +24,9 @@ from ...ui.settings.chain_list import add_chain, drop_chain, refuse_drop
 from ...ui.settings.joint_list import sync_joints
 from ..native import remove_native
 from .animation import animation_of, copy_animation, key_steps, levels_of
-from .compare import Apart, Past, compare_each, last_bones_turn, past_limits, posed_by, posed_each
+from .compare import Apart, Past, compare_each, past_limits, posed_each
+from .fitting.last_bones import fit_last_bones
+from .fitting.plane_turns import fit_plane_turns, watch_twisted
 from .keep import align, give_back, keep_animation, keep_bones, switch, take
 from .limbs import left_alone, limbs_meant, limbs_of, why_none
 from .plan import AdoptPlan, watched_plans
@@ -48,9 +49,6 @@ _WAYS: tuple[tuple[dict[str, Any], str], ...] = (
     ({"solver": 'CCD', "start_from": 'REST'}, noted("CCD from rest")),
 )
 _NEARER = 1e-3
-# The angle of a last bone that cannot have it on all frames is fitted in so many rounds, or until it changes
-# by less than this (radians).
-_ROUNDS, _SAME_ANGLE = 6, 1e-4
 _SIDES = {1.0: 'POSITIVE', -1.0: 'NEGATIVE'}
 
 
@@ -154,10 +152,14 @@ def adopt(armature: Object, bones: Sequence[str] | None = None) -> list[str]:
     return carry_out(plan_adoption(armature, scene, bones), scene)
 
 
-def carry_out(adoption: Adoption, scene: Scene) -> list[str]:
-    """Make the planned chains and mute the constraints; return the chains' names. An error undoes all."""
+def carry_out(adoption: Adoption, scene: Scene, closely: bool = True) -> list[str]:
+    """Make the planned chains and mute the constraints; return the chains' names. An error undoes all.
+
+    closely: whether turns of planes are right between the watched frames too.
+    """
     armature, before = adoption.armature, adoption.armature.ik2d.active_index
     done: list[str] = []
+    twisted = watch_twisted(scene, adoption.plans, adoption.watched, closely)
     batch = max((chain.adopted.batch for chain in armature.ik2d.chains), default=0) + 1
     try:
         for i, plan in enumerate(adoption.plans):
@@ -176,7 +178,10 @@ def carry_out(adoption: Adoption, scene: Scene) -> list[str]:
             release(armature, name)
         raise
     made = [i for i in range(len(done)) if i not in adoption.takers]
-    _fit_last_bones(adoption, made, done)
+    new = {done[i]: adoption.plans[i] for i in made}
+    fit_plane_turns(armature, scene, new, twisted)
+    if adoption.watched is not None:
+        fit_last_bones(armature, new, adoption.watched)
     _choose_solvers(adoption, made, done)
     _tell(adoption, made, done)
     if made:
@@ -241,30 +246,6 @@ def _set_post(chain: PropertyGroup, plan: AdoptPlan) -> None:
     chain.use_post_limit = limits is not None
     if limits is not None:
         chain.post_limit_min, chain.post_limit_max = limits
-
-
-def _fit_last_bones(adoption: Adoption, numbers: Sequence[int], names: Sequence[str]) -> None:
-    """Fit the angle of last bones to the IK's pose, where they follow the target in a plane that follows it.
-
-    numbers, names: as in `_choose_solvers`. How the target is turned to the plane at rest says nothing then.
-    """
-    plans = {names[i]: plan for i in numbers if (plan := adoption.plans[i]).tip_offset is not None}
-    plans = {name: plan for name, plan in plans.items() if plan.plane.moves}
-    if not plans or adoption.watched is None:
-        return
-    armature, few = adoption.armature, adoption.watched.thinned(FEW_FRAMES)
-    with suppress(IK2DError):  # the comparison will say why
-        for _ in range(_ROUNDS):
-            after = posed_by(armature, {name: plan.limb.bones for name, plan in plans.items()}, few)
-            for name, plan in [*plans.items()]:
-                axis = normal_in_bone(plan.plane.plane, armature.pose.bones[plan.name])
-                turn = last_bones_turn(plan.name, axis, few, after)
-                if np.isfinite(turn):
-                    armature.ik2d.chains[name].tip_angle_offset += turn
-                if not abs(turn) > _SAME_ANGLE:
-                    del plans[name]
-            if not plans:
-                return
 
 
 def _choose_solvers(adoption: Adoption, numbers: Sequence[int], names: Sequence[str]) -> None:

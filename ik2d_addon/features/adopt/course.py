@@ -11,6 +11,9 @@ from ...core import Plane
 from ...core.affine import inverse, norms, orientations, turned
 from ...core.inputs import Floats
 from ...core.swing.swing import units
+from ...rig.animation.bone_channels import matrices, rotation_property
+from ...rig.animation.times import animation_times, strip_times
+from ...rig.animation.value_keys import curve_of
 from ...rig.rest import rest_bone, rest_matrix
 from ...rig.scene.record import Target
 from .limbs import Limb
@@ -123,6 +126,35 @@ def own_pose(bones: Sequence[bpy.types.PoseBone]) -> tuple[Floats, Floats]:
         joints.append(pose[:3, 3])
     tail = pose @ (0.0, bones[-1].bone.length, 0.0, 1.0)
     return np.array([*joints, tail[:3]]), first
+
+
+def own_times(bone: bpy.types.PoseBone) -> list[float]:
+    """Return the times of an action at which a bone's own rotation has keys."""
+    curves = filter(None, _own_curves(bone))
+    return sorted({float(key.co[0]) for curve in curves for key in curve.keyframe_points})
+
+
+def turns_aside(bone: bpy.types.PoseBone, axis: Floats, frames: Sequence[float], apart: float) -> bool:
+    """Return whether a bone's own channels turn an axis (3,) of it by more than `apart`, radians.
+
+    By its keys, at these and on some frames; else as it is now.
+    """
+    scene, name = bpy.context.scene, rotation_property(bone.rotation_mode)
+    times = [*own_times(bone), *strip_times(bone.id_data, animation_times(scene, frames)).tolist()]
+    now = np.array(getattr(bone, name), np.float64)
+    values = np.tile(now, (len(times), 1))
+    for index, curve in enumerate(_own_curves(bone)):
+        if curve is not None and index < len(now):
+            values[:, index] = [curve.evaluate(time) for time in times]
+    turned_axes = matrices(bone.rotation_mode, values) @ axis
+    across = norms(np.cross(turned_axes, axis))
+    return bool((np.arctan2(across, turned_axes @ axis) > apart).any())
+
+
+def _own_curves(bone: bpy.types.PoseBone) -> list[bpy.types.FCurve | None]:
+    """Return the F-Curve of each of a bone's rotation channels, None where it has none."""
+    path = bone.path_from_id(rotation_property(bone.rotation_mode))
+    return [curve_of(bone.id_data, path, index) for index in range(4)]
 
 
 def along_of(rest: Floats, plane: Plane) -> Floats:

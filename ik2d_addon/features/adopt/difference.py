@@ -98,7 +98,7 @@ def differences(adoption: Adoption, scene: Scene) -> dict[str, Difference]:
 def _differences_of(adoption: Adoption, scene: Scene) -> dict[str, Difference]:
     """Return the differences of chains that are adopted together for that time."""
     armature = adoption.armature
-    names = carry_out(adoption, scene)
+    names = carry_out(adoption, scene, closely=False)
     try:
         compared = _compared(adoption, names, scene)
         frames = adoption.watched.frames if adoption.watched is not None else ()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keep the IK constraints that a chain was adopted from, with its bones' settings, and restore them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import isfinite
 
 from bpy.types import Bone, Constraint, Object, PoseBone, PropertyGroup
@@ -84,13 +84,19 @@ def align(chain: PropertyGroup, bones: Sequence[str]) -> None:
         chain.adopted.bones[name].inherit_scale, bone.inherit_scale = bone.inherit_scale, 'ALIGNED'
 
 
-def keep_animation(chain: PropertyGroup, before: set[str], groups: set[str], last_slot: str) -> None:
-    """Note what was made to hold the chain's animation; the arguments are as they were before."""
+def keep_animation(
+    chain: PropertyGroup, before: set[str], groups: Collection[str] = (), last_slot: str | None = None
+) -> None:
+    """Note what was made to hold the chain's animation; the arguments are as they were before.
+
+    last_slot: None where this was noted before, and more was made since.
+    """
     adopted = chain.adopted
-    made = levels_of(chain.id_data) - before
+    made = {*adopted.levels.split(), *(levels_of(chain.id_data) - before)}
     adopted.levels = " ".join(level for level in LEVELS if level in made)
-    adopted.group = "" if chain.name in groups else chain.name
-    adopted.last_slot = last_slot
+    if last_slot is not None:
+        adopted.group = "" if chain.name in groups else chain.name
+        adopted.last_slot = last_slot
 
 
 # --- Giving back -------------------------------------------------------------

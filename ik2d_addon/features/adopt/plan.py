@@ -12,7 +12,7 @@ import numpy as np
 from ...core import IK2DError, Plane
 from ...core.inputs import Floats, wrapped
 from ...core.stretch import MOST
-from ...core.swing import POLE, SHORTEST_WAY, SWING
+from ...core.swing import POLE
 from ...core.words import say
 from ...rig.animation.remembered import put_back_after
 from ...rig.chain.bone_limits import Range, limits_of_bones, range_about
@@ -248,7 +248,7 @@ def _following(
     bend to a side. full: as in `towards_pole`.
     """
     if course.poles is None or _hangs_on(pole_of(limb), limb):
-        return swinging(rest, SHORTEST_WAY if len(bones) == 1 else SWING, bending, course, count)
+        return swinging(rest, bones, bending, course, count)
     angle = float(limb.main.pole_angle)
     return towards_pole(rest, bones, angle, course, plane, count, full)
 

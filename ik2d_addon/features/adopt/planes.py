@@ -14,12 +14,13 @@ from ...core.inputs import Floats, wrapped
 from ...core.swing import POLE, SHORTEST_WAY, SWING, Swing
 from ...rig.chain.bone_limits import Range
 from ...rig.chain.checks.found_post import FoundPost
+from ...rig.chain.joints import normal_in_bone
 from ...rig.chain.planes import line_of, reach_of
 from ...rig.chain.post import POST
 from ...rig.pose.pole_angle import angle_to_side
 from ...rig.pose.straight_plane import straight_normal
 from ...rig.rest import rest_matrix
-from .course import STRAIGHT, Course, along_of, own_pose, span, spins
+from .course import STRAIGHT, Course, along_of, own_pose, span, spins, turns_aside
 
 # The choices of `plane` that stay as they are in rest.
 AUTO, CUSTOM = 'AUTO', 'CUSTOM'
@@ -51,6 +52,7 @@ class Bending:
     normal: Floats | None = None  # (3,) that the chain needs to be told; None where it finds it
     pole_angle: float = 0.0  # radians
     post: FoundPost | None = None  # with 'POST'
+    is_turned: bool = False  # whether the first bone's own channels turn a plane that follows the target
 
     def about(self, post: FoundPost) -> "Bending":
         """Return the bending of a plane that a post turns, from that of a fixed one."""
@@ -117,18 +119,21 @@ def keeps_plane(course: Course, plane: Plane, reach: float) -> bool:
     return not still and all(bool(np.abs(each).max() <= _KEEPS * reach) for each in heights)
 
 
-def swinging(rest: Floats, choice: str, bending: Bending, course: Course, bones: int) -> Bending:
+def swinging(
+    rest: Floats, bones: Sequence[bpy.types.PoseBone], bending: Bending, course: Course, count: int
+) -> Bending:
     """Return the bending of a plane that swings with the target, from that of a fixed one.
 
-    bones: how many from the root on bend to a side.
+    count: how many of the bones from the root on bend to a side.
     """
-    plane = bending.plane
+    plane, choice = bending.plane, SHORTEST_WAY if len(bones) == 1 else SWING
     along = along_of(rest, plane)
     turns = Swing(choice, plane.normal, along, along).rotations(course.targets - course.joints[:, 0])
-    areas = (course.spans(bones) * (turns @ plane.normal)).sum(axis=1)
+    areas = (course.spans(count) * (turns @ plane.normal)).sum(axis=1)
     side = -1.0 if areas.sum() < -STRAIGHT * reach_of(rest) ** 2 else 1.0
     normal = plane.normal if Plane.is_straight(rest) else None
-    return Bending(choice, plane, ((course.frames[0], side),), normal)
+    is_turned = turns_aside(bones[0], normal_in_bone(plane, bones[0]), course.frames, APART)
+    return Bending(choice, plane, ((course.frames[0], side),), normal, is_turned=is_turned)
 
 
 def towards_pole(

@@ -80,6 +80,8 @@ def carried_over(plan: AdoptPlan, chain: bpy.types.PropertyGroup, measured: Sequ
         yield say("it turns the shortest way to its target")
     elif main.pole_target is not None:
         yield from _pole(chain, main)
+    if chain.plane_turn or curve_of(chain.id_data, f"{chain.path_from_id()}.plane_turn"):
+        yield say("turns of '{bone}' below the IK, which turn its plane, as Plane Turn", bone=plan.bones[0])
     if len(plan.sides) > 1:
         yield say(
             "the side that it bends to, keyed: it changes {times}",
@@ -262,7 +264,8 @@ def _lost_settings(
     # The angle of a pole is fitted to turns that stay, and a post keeps those about its other axes.
     own = {bone for bone in bones if plan.pole is None and bone.name in plan.bones}
     turned = [bone.name for bone in bones if _is_keyed(bone) or bone in own and _is_turned(bone)]
-    turned = [name for name in turned if name not in _blended(plan)]
+    carried = [*_blended(plan), *(plan.bones[:1] if plan.plane.is_turned else ())]
+    turned = [name for name in turned if name not in carried]
     if turned:
         yield say("turns of {names} besides the IK, which a bake replaces", names=listed(turned))
     driven = [bone.name for bone in bones if _is_driven(bone)]

@@ -100,6 +100,9 @@ def _problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
             "it has a Swing Normal, and its first bone is limited, and only one of the two can be; set Swing "
             "Normal to 0, or turn off the limit"
         )
+    if rig.swing is not None and rig.swing.post is None:
+        if rig.swing.turn or is_animated(rig.armature, f"{rig.settings.path}.plane_turn"):
+            yield say("its plane is turned on; set Plane Turn to 0 without keys, or bake it instead")
     if rig.settings.tip_angle is not None:
         yield say("its last bone has an angle of its own; set Last Bone's Angle to Free, or bake it instead")
     for i, bone in enumerate(rig.pose_bones):

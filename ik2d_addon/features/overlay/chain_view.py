@@ -180,9 +180,9 @@ def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSample
     controls = None if controls is None else _shown(controls)
     frame = bpy.context.scene.frame_float
     side = rig.settings.side
-    values_set = settings.softness, -side if is_flipped(settings) else side, settings.influence
     values = values_of(settings, side, with_foot=rig.foot is not None)
-    first, foot = values_set, values[3:]
+    (softness, _, influence, turn), foot = values[:4], values[4:]
+    first = softness, -side if is_flipped(settings) else side, influence, turn
     if controls is not None:
         first = sampled_controls(controls, side)
         foot = with_foot_controls(controls, foot) if foot else foot

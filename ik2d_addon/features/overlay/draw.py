@@ -31,7 +31,7 @@ from .figure import Figure
 from .settings import listeners, overlay_settings
 
 # Animated settings that a rig is not read from: it is kept when the frame changes.
-_OF_FRAMES = {"turn_over", "influence"}
+_OF_FRAMES = {"turn_over", "influence", "plane_turn"}
 # The distance of words from their place, and the edge round bold lines, in pixels at a scale of 1.
 _OFFSET, _EDGE = 20.0, 2.5
 # Bold lines get an edge that stands out from them, so that they are seen over anything.

@@ -13,6 +13,7 @@ from ...core import Plane
 from ...core.inputs import Floats
 from ...core.swing import POLE
 from ...core.words import quoted, refusal
+from ...rig.animation.value_keys import curve_of
 from ...rig.chain.checks.bones import chain_bones, rest_joints
 from ...rig.chain.fingerprint import settings_of
 from ...rig.chain.native_state import give, is_flipped, shown
@@ -100,6 +101,8 @@ def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
     for normal in ("plane_normal", "swing_normal") if other.plane == chain.plane else ():
         if chain.is_property_set(normal):
             setattr(other, normal, _mirrored(getattr(chain, normal)))
+    if other.plane == chain.plane and curve_of(armature, f"{chain.path_from_id()}.plane_turn") is None:
+        other.plane_turn = -chain.plane_turn
     if _plane(armature, other).normal @ _mirrored(_plane(armature, chain).normal) < 0.0:
         if _is_straight(armature, chain):
             flipped = not flipped

@@ -8,6 +8,7 @@ from bpy.types import Context, Object, Panel, PropertyGroup, UILayout
 from ...core import IK2DError
 from ...core.words import noted, say
 from ...rig.chain.native_state import shown
+from ...rig.chain.planes import FOLLOWING
 from ...rig.chain.readable import unreadable
 from ...rig.chain.slides import may_slide
 from ...ui.context import active_armature
@@ -37,7 +38,7 @@ HEADINGS = {
     "chains": "chain.enabled",
     "live": "preferences.live_at_once",
     "target-and-bone": "chain.target chain.subtarget",
-    "bends-in": "chain.plane_normal chain.swing_normal",
+    "bends-in": "chain.plane_normal chain.swing_normal chain.plane_turn",
     "bend": "chain.shown_bend",
     "stretch": "chain.stretch_bones chain.compress",
     "limit": "joint.limit_*",
@@ -267,6 +268,8 @@ class IK2D_PT_advanced(ChainSidebar, Panel):
         swings = chain.plane == 'SWING' and any(chain.swing_normal)
         if chain.plane == 'CUSTOM' or swings:
             column.prop(chain, "plane_normal")
+        if chain.plane in FOLLOWING:
+            draw_setting(column, context, chain, "plane_turn")
         if swings:
             column.prop(chain, "swing_normal")
         elif chain.plane == 'AUTO' and chain.plane_taken:

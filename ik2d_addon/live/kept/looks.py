@@ -66,7 +66,10 @@ class Looks:
         self._rows = np.array([rows[name] for name in self._bones])
         self._reads_all = len(self._bones) >= _MANY and len(names) <= _MANY * len(self._bones)
         self._tails = np.empty((len(names), 3), np.float32) if self._reads_all else None
-        self._settings = [(chain.index, chain.rig.settings.side, chain.rig.foot) for chain in chains]
+        self._settings = [
+            (chain.index, chain.rig.settings.side, chain.rig.swing is not None, chain.rig.foot)
+            for chain in chains
+        ]
 
     @property
     def width(self) -> int:
@@ -98,9 +101,10 @@ class Looks:
         for name in self.hands:
             found.extend((*(world @ bones[name].tail), *bones[name].x_axis))
         settings = shown.ik2d.chains
-        for index, side, foot in self._settings:
+        for index, side, swings, foot in self._settings:
             its = settings[index]
-            found.extend((its.softness, side * bend_of(its), its.influence))
+            turn = its.plane_turn if swings else 0.0
+            found.extend((its.softness, side * bend_of(its), its.influence, turn))
             if foot is not None:
                 found.extend(foot_values(its.foot))
         return found

@@ -140,7 +140,8 @@ class RigChain:
     def values(self) -> tuple[float, ...]:
         """Its settings that are read on each frame, as `values_of` has them."""
         settings, foot = self.settings, self.foot.values if self.foot is not None else ()
-        return settings.softness, settings.bend, settings.influence, *foot
+        turn = 0.0 if self.swing is None else self.swing.turn
+        return settings.softness, settings.bend, settings.influence, turn, *foot
 
     @property
     def roles(self) -> dict[str, Node]:
@@ -244,7 +245,7 @@ def read_chain(
     carried = carried_note(settings.name, bones, stretching) if stretching else ()
     solver = _solver(settings, len(bones), slides)
     side = solver_side(settings, solver, plane, joints) if tip_angle is None else 1.0
-    softness, bend, influence = (
+    softness, bend, influence, turn = (
         sampled_controls(stand, side) if stand else values_of(settings, side, with_foot=False)
     )
     return RigChain(
@@ -278,7 +279,7 @@ def read_chain(
             notes=(*carried, *left_alone, *swing_note(settings, bones[0])),
             copies=fk_copies(settings, bones),
         ),
-        swing=swing,
+        swing=swing and replace(swing, turn=turn),
         pole=(settings.pole, settings.pole_subtarget) if swing is not None and swing.rule == POLE else None,
         stretching=stretching,
         slides=slides,
@@ -288,12 +289,12 @@ def read_chain(
 
 
 def values_of(settings: bpy.types.PropertyGroup, side: float, *, with_foot: bool) -> tuple[float, ...]:
-    """Return the values that are read on each frame: softness, bend, influence, and those of a foot.
+    """Return the values that are read on each frame: softness, bend, influence, plane turn, and a foot's.
 
     side: that of its SolverSettings.
     """
     foot = foot_values(settings.foot) if with_foot else ()
-    return settings.softness, side * bend_of(settings), settings.influence, *foot
+    return settings.softness, side * bend_of(settings), settings.influence, settings.plane_turn, *foot
 
 
 def _normals(plane: Plane, bones: Sequence[bpy.types.PoseBone]) -> list[Floats]:

@@ -157,13 +157,13 @@ def is_flipped(settings: bpy.types.PropertyGroup) -> bool:
     return bool(controls.get("bend", 1.0) < 0.0) if controls is not None else settings.bend == 'NEGATIVE'
 
 
-def sampled_controls(controls: bpy.types.Object, side: float) -> tuple[float, float, float]:
-    """Return softness, bend (-1..+1) and influence of an empty with controls, evaluated or not.
+def sampled_controls(controls: bpy.types.Object, side: float) -> tuple[float, float, float, float]:
+    """Return softness, bend (-1..+1), influence and plane turn of an empty with controls, evaluated or not.
 
     side: the `solver_side` of its chain.
     """
     softness, bend, over, influence = (float(controls.get(name, default)) for name, default in _DEFAULTS)
-    return softness, side * (1.0 if bend >= 0.0 else -1.0) * (1.0 - 2.0 * over), influence
+    return softness, side * (1.0 if bend >= 0.0 else -1.0) * (1.0 - 2.0 * over), influence, 0.0
 
 
 def with_foot_controls(controls: bpy.types.Object, values: tuple[float, ...]) -> tuple[float, ...]:

@@ -9,8 +9,10 @@ import numpy as np
 from mathutils import Vector
 
 from ...core import IK2DError, Plane
+from ...core.affine import rotations_about
 from ...core.inputs import Floats
 from ...core.swing import POLE
+from ...core.swing.swing import units
 from ..chain.checks.bones import chain_bones, rest_joints
 from ..chain.planes import bend_of
 from ..rest import rest_matrix
@@ -63,6 +65,8 @@ def angle_of_pose(settings: bpy.types.PropertyGroup, bones: Sequence[bpy.types.P
     before, now = _frame(rest, planes[0].normal), _frame(posed, sign * planes[1].normal)
     armature, place = settings.id_data, _place(settings.pole, settings.pole_subtarget)
     pole = np.array(armature.matrix_world.inverted_safe() @ place, np.float64) - posed[0]
+    line = units((posed[-1] - posed[0])[None], planes[1].x)[0]
+    pole = rotations_about(line, np.array(settings.plane_turn)) @ pole
     return angle_to_side(bones, before @ now.T @ pole)
 
 

@@ -26,8 +26,8 @@ NEAR, STEP = np.radians(5.0), np.radians(60.0)
 def swung(rig: RigChain, samples: ChainSamples, spins: Floats | None = None) -> ChainSamples:
     """Return samples with the swings of a plane that follows its target, and targets that a bone aims at.
 
-    spins: (frames,) radians, in place of the plane's own. A single bone that aims has its target as far as
-    its tip; one on the root leaves it at rest.
+    spins: (frames,) radians, in place of the plane's own, to which its turn is added. A single bone that aims
+    has its target as far as its tip; one on the root leaves it at rest.
     """
     if rig.swing is None and not rig.settings.aims:
         return samples
@@ -42,6 +42,7 @@ def _swung(rig: RigChain, samples: ChainSamples, spins: Floats | None) -> ChainS
     if rig.swing is not None:
         if spins is None:
             spins = rig.swing.spins(points, linkage.heights, poles)
+        spins = spins + samples.plane_turn
         swings = rig.swing.rotations(points, linkage.heights, poles, spins)
         # Once more, for what the first bone's rest matrix makes of them.
         seen = turned(swings, _turned_back(rig, swings, points))
@@ -69,7 +70,7 @@ class PlaneTurns(Frames):
 
     openness: Floats  # (frames,) radians between the target and the direction that leaves the plane open
     steps: Floats  # (frames,) radians about the line to the target, from the frame before; the first is 0
-    spins: Floats | None = None  # (frames,) radians about that line, where these were given
+    spins: Floats | None = None  # (frames,) radians about that line, without its turn, where they were given
     post: PostAngles | None = None  # of a first bone that is the post, which leaves nothing open
 
 
@@ -84,7 +85,11 @@ def flips(rig: RigChain, samples: ChainSamples, spins: Floats | None = None) -> 
     if rig.swing.post is not None:
         still = np.zeros(len(points))
         return PlaneTurns(still + np.pi, still, post=rig.swing.post_angles(points, linkage.heights))
-    swings = rig.swing.rotations(points, linkage.heights, poles, spins)
+    turned_on = spins
+    if samples.plane_turn.any():
+        own = rig.swing.spins(points, linkage.heights, poles) if spins is None else spins
+        turned_on = own + samples.plane_turn
+    swings = rig.swing.rotations(points, linkage.heights, poles, turned_on)
     steps = np.zeros(len(points))
     steps[1:] = np.abs(spin_steps(units(points, rig.swing.along), swings @ rig.plane.normal))
     return PlaneTurns(np.arcsin(rig.swing.sines(points, poles).clip(max=1.0)), steps, spins)

@@ -40,7 +40,7 @@ class Record(Frames):
     bones: dict[str, int]  # where a bone's numbers are in the following
     poses: NDArray[np.float32]  # (frames, bones, 4, 4)
     bases: NDArray[np.float32]  # (frames, bones, 4, 4) their own location, rotation and scale
-    settings: list[Floats]  # (frames, 3 or 7) of each chain, as ChainSamples has them
+    settings: list[Floats]  # (frames, 4 or 8) of each chain, as ChainSamples has them
     surfaces: list[NDArray[np.object_]]  # (frames,) of the ground of each chain, a Surface or None
     copied: list[Floats]  # (frames,) of each chain, as ChainSamples have it
     stepped: str = ""  # as in Sampling
@@ -105,7 +105,7 @@ def has_turning_targets(chains: Sequence[RigChain]) -> bool:
 
 
 def settings_of(chains: Sequence[RigChain], frames: int) -> list[Floats]:
-    """Return the settings (frames, 3 or 7) of each chain that nothing animates, read-only."""
+    """Return the settings (frames, 4 or 8) of each chain that nothing animates, read-only."""
     return [repeated(np.array(chain.values, np.float64), frames) for chain in chains]
 
 

@@ -22,8 +22,8 @@ class ChainSamples(Frames):
     parent: Floats | None  # (frames, 4, 4) pose matrix of the bone above the chain, if there is one
     bases: Floats  # (frames, n, 4, 4) the bones' own location, rotation and scale
     tips: Floats  # (frames, 3) the tip's place in the world
-    # (frames, 3) the chain's softness, bend (-1..+1) and influence; (frames, 7) with those of its foot: roll,
-    # toe and break angle (radians), and whether it heeds the ground
+    # (frames, 4) the chain's softness, bend (-1..+1), influence and the turn of its plane (radians);
+    # (frames, 8) with those of its foot: roll, toe and break angle (radians), and whether it heeds the ground
     settings: Floats
     # (frames, 3, 3) the target's axes in the world, where the chain follows its rotation; and, of a chain
     # with hands, (frames, k, 3, 3) those of the hands in the armature's pose space, as posed
@@ -58,24 +58,29 @@ class ChainSamples(Frames):
         return self.settings[:, 2]
 
     @property
-    def roll(self) -> Floats:
-        """(frames,) radians, of a chain with a foot."""
+    def plane_turn(self) -> Floats:
+        """(frames,) radians about the line to the target, that a plane which follows it is turned on."""
         return self.settings[:, 3]
 
     @property
-    def toes_up(self) -> Floats:
+    def roll(self) -> Floats:
         """(frames,) radians, of a chain with a foot."""
         return self.settings[:, 4]
 
     @property
+    def toes_up(self) -> Floats:
+        """(frames,) radians, of a chain with a foot."""
+        return self.settings[:, 5]
+
+    @property
     def break_angle(self) -> Floats:
         """(frames,) radians of roll at which the heel stops lifting the toes, of a chain with a foot."""
-        return self.settings[:, 5]
+        return self.settings[:, 6]
 
     @property
     def heeds_ground(self) -> NDArray[np.bool_]:
         """(frames,) whether the ground lifts the foot, of a chain with one."""
-        return self.settings[:, 6] > 0.0
+        return self.settings[:, 7] > 0.0
 
     def with_settings(
         self,
@@ -98,7 +103,7 @@ def solvable(chain: RigChain, samples: ChainSamples) -> NDArray[np.bool_]:
     return good_frames
 
 
-_SETTINGS = ("Softness", "Bend", "IK Blend", "Roll", "Toes Up", "Break Angle", "Above Ground")
+_SETTINGS = ("Softness", "Bend", "IK Blend", "Plane Turn", "Roll", "Toes Up", "Break Angle", "Above Ground")
 # A mask (frames,), and the message where it is False: its text and the values in it.
 _Condition = tuple[NDArray[np.bool_], str, dict[str, str]]
 

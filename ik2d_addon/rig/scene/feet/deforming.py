@@ -110,7 +110,7 @@ class Surfaces:
                 continue
             reader = self._readers[ground]
             if ground not in self._still:
-                sole = shown_sole(chain, depsgraph, values[row, 3:6])
+                sole = shown_sole(chain, depsgraph, values[row, 4:7])
                 low, high = sole.min(axis=0), sole.max(axis=0)
                 around = _AROUND * (high - low).max() + rounding(np.abs(sole).max())
                 surfaces[row] = reader.near(depsgraph, low[:2] - around, high[:2] + around)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The stored settings of the plane that a chain bends in, and of its side."""
 
+from math import pi
+
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
 
 from ....live.registry import RIGS
@@ -132,6 +134,17 @@ class PlaneSettings:
         size=3,
         subtype='XYZ',
         **SETTING,
+    )
+    plane_turn: FloatProperty(
+        name="Plane Turn",
+        description=(
+            "How far a plane that follows the target is turned on about the line from the root to the target,"
+            " with the knee or elbow; keys on it are those of a thigh that is twisted under its IK"
+        ),
+        soft_min=-pi,
+        soft_max=pi,
+        subtype='ANGLE',
+        **ANIMATED,
     )
     plane_found: BoolProperty(
         description="Whether the plane goes with the bones: a fixed one where they are straight at rest",

@@ -41,9 +41,9 @@ def test_a_native_chain_knows_its_parts():
 def test_controls_are_read_as_a_bake_reads_the_settings():
     armature, _ = leg_with_target(softness=0.25, influence=0.5)
     controls = make_native(armature, armature.ik2d.chains[0]).controls
-    assert sampled_controls(controls, 1.0) == (0.25, 1.0, 0.5)
+    assert sampled_controls(controls, 1.0) == (0.25, 1.0, 0.5, 0.0)
     controls["bend"], controls["turn_over"] = -0.5, 0.25
-    assert sampled_controls(controls, 1.0) == (0.25, -0.5, 0.5)
+    assert sampled_controls(controls, 1.0) == (0.25, -0.5, 0.5, 0.0)
     del controls["influence"]
     assert sampled_controls(controls, 1.0)[2] == 1.0
 
