@@ -259,7 +259,8 @@ def test_bones_that_would_shear_leave_the_stretch_to_the_last_where_that_cannot_
         (lambda c: setattr(c, "weight", 0.5), "weight 0.5"),
         (lambda c: c.id_data.pose.bones["thigh"].constraints.new('COPY_ROTATION'), None),
         (lambda c: setattr(c.id_data.pose.bones["thigh"], "location", (0, 0, 0)), None),
-        (lambda c: setattr(c.id_data.pose.bones["thigh"], "rotation_quaternion", (1, 0, 0.3, 0)), "beside"),
+        (lambda c: setattr(c.id_data.pose.bones["shin"], "rotation_quaternion", (1, 0, 0.3, 0)), "besides"),
+        (lambda c: setattr(c.id_data.pose.bones["thigh"], "rotation_quaternion", (1, 0, 0.3, 0)), None),
     ],
 )
 def test_what_cannot_be_carried_over_is_said(change, words):

@@ -103,10 +103,11 @@ def test_to_fk_over_a_range(generated, limb, pole):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("pole", [True, False])
 @pytest.mark.parametrize("limb", LIMBS)
-def test_to_ik_over_a_range_with_the_pole_switched_on(generated, limb):
+def test_to_ik_over_a_range(generated, limb, pole):
     names = LIMBS[limb]
-    rig = limb_of_human(generated, names)
+    rig = limb_of_human(generated, names, pole=pole)
     show_fk(rig, names, 1.0)
     before, keys = shown(rig, names["shown"]), every_bit_of_animation(rig)
     report = target_to_tip(rig, None, *FRAMES)

@@ -24,7 +24,7 @@ _SAME = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ChainValue:
-    """One setting of a chain: bend, turn_over, softness or influence."""
+    """One setting of a chain: bend, turn_over, softness, influence or plane_turn."""
 
     rig: RigChain
     name: str
@@ -112,11 +112,17 @@ class ChainValue:
         return self.keys(np.array(around, np.float64)[changes].tolist(), wanted[changes])
 
 
-def wanted_values(rig: RigChain, sides: Floats) -> dict[ChainValue, Floats]:
-    """Return the values (frames,) of the settings with which a chain solves to a pose with these sides."""
+def wanted_values(
+    rig: RigChain, sides: Floats, plane_turns: Floats | None = None
+) -> dict[ChainValue, Floats]:
+    """Return the values (frames,) of the settings with which a chain solves to a pose with these sides.
+
+    plane_turns: (frames,) radians; None for those that it has.
+    """
     bend = ChainValue.of(rig, "bend")
     off = {ChainValue.of(rig, name): np.zeros(len(sides)) for name in ("softness", "turn_over")}
-    return {bend: bend.sides(sides), **off}
+    turned = {} if plane_turns is None else {ChainValue.of(rig, "plane_turn"): plane_turns}
+    return {bend: bend.sides(sides), **off, **turned}
 
 
 def setting_keys(

@@ -45,7 +45,7 @@ from .hands import (
 from .own_fk import key_controls
 from .own_ik import LimbMatcher, fk_poses
 from .own_limbs import OwnLimb, acting, limb_of
-from .poles import as_target, nearest_sides, pole_locations, solved_at, stays
+from .poles import as_target, nearest_sides, plane_turns, pole_locations, solved_at, stays
 from .report import MatchReport, match_of
 from .targets import (
     MatchView,
@@ -133,7 +133,9 @@ def target_to_tip(
                     posed = replace(posed, hands=in_fk[rig.name].hands)
                 rig = facing_target(rig, posed)
                 by_chain[rig.name] = rig, posed
-                wanted = wanted_values(rig, nearest_sides(scene, rig, posed, view.times))
+                sides = nearest_sides(scene, rig, posed, view.times)
+                hard = posed.with_settings(softness=0.0, bend=sides)
+                wanted = wanted_values(rig, sides, plane_turns(scene, rig, hard, view.times))
                 if frames:
                     channels += location_keys(rig, frames, its)
                     channels += setting_keys(scene, frames, wanted, switch, undo)

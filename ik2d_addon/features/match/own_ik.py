@@ -10,9 +10,12 @@ import numpy as np
 
 from ...core.affine import changed
 from ...core.inputs import Floats
+from ...core.swing import SWING
 from ...core.words import say
 from ...rig.animation.value_keys import ValueKeys, acting_driver
 from ...rig.chain.chain import RigChain
+from ...rig.chain.checks.bones import rest_joints
+from ...rig.chain.planes import BEND, is_locked, read_swing
 from ...rig.pose.target_plane import facing_target
 from ...rig.rest import rest_axes
 from ...rig.scene.samples import ChainSamples
@@ -22,7 +25,7 @@ from .control_keys import Reached, Wish, moved_by, reach, straight, switch_keys,
 from .hindrances import hindrances
 from .own_fk import solved_shown
 from .own_limbs import OwnLimb, acting
-from .poles import as_target, joint_errors, nearest_sides, pole_places, solved_at
+from .poles import as_target, joint_errors, nearest_sides, plane_turns, pole_places, solved_at
 from .report import SAME_JOINTS, ChainMatch, match_of
 from .targets import MatchView, current_pose, location_keys, locations_on_tips, on_frames
 
@@ -171,10 +174,14 @@ class LimbMatcher:
             posed = self._posed(pose)
             rig = facing_target(rig, posed)
             sides = nearest_sides(self._scene, rig, posed, self.view.times, poled=True)
-        self._set(rig, wanted_values(rig, sides))
         if not np.ptp(sides):  # else its keys say so
             rig = rig.solved_by(softness=0.0, bend=float(sides[0]))
         posed = posed.with_settings(softness=0.0, bend=sides)
+        with acting([limb], fk=False):
+            rig = self._swinging(rig, posed)
+            turns = plane_turns(self._scene, rig, posed, self.view.times)
+        self._set(rig, wanted_values(rig, sides, turns))
+        posed = posed.with_settings(plane_turn=turns)
         if rig.pole is not None:
             reached += self._with_pole(limb, rig, posed)
         else:
@@ -201,6 +208,25 @@ class LimbMatcher:
     def _posed(self, pose: FkPose) -> ChainSamples:
         (samples,) = self.view.sample([pose.limb.rig])
         return pose.in_place_of(samples)
+
+    def _swinging(self, rig: RigChain, posed: ChainSamples) -> RigChain:
+        """Return a chain whose plane can be turned on, where the rest pose's holds it off its pose."""
+        settings = rig.armature.path_resolve(rig.settings.path)
+        if settings.plane != 'AUTO' or rig.remarks.plane != BEND or is_locked(rig.pose_bones[0]):
+            return rig
+        errors = joint_errors(solved_at(self._scene, rig, posed, self.view.times), posed)
+        if errors[:, 0].max() <= SAME_JOINTS:
+            return rig
+        self._undo.callback(setattr, settings, "plane", settings.plane)
+        settings.plane = SWING
+        self.warnings.append(
+            say(
+                "Chain '{chain}': Bends In is Swings with Target now, so that its plane turns as FK has it",
+                chain=rig.name,
+            )
+        )
+        joints = rest_joints(rig.pose_bones)
+        return replace(rig, swing=read_swing(settings, rig.pose_bones, joints, rig.plane))
 
     def _with_pole(self, limb: OwnLimb, rig: RigChain, posed: ChainSamples) -> list[Reached]:
         """Move the pole so that the knee is where it is posed."""

@@ -10,13 +10,15 @@ import numpy as np
 from ...bake.now import poses_around, solve_samples
 from ...bake.solving.frames import SolvedChain
 from ...core import IK2DError
-from ...core.inputs import Floats
+from ...core.inputs import Floats, wrapped
+from ...core.swing import POST
 from ...core.words import say
 from ...rig.animation.bone_channels import matrices
+from ...rig.animation.value_keys import acting_driver
 from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import acting
 from ...rig.pose.bone_matrices import first_rotations
-from ...rig.pose.swings import turned_poles
+from ...rig.pose.swings import turned_planes, turned_poles
 from ...rig.pose.target_moves import why_fixed
 from ...rig.scene.samples import ChainSamples
 from .targets import MatchView, locations_on_tips
@@ -25,6 +27,8 @@ from .targets import MatchView, locations_on_tips
 # With two bones only one side is right; with more, both may be off, and each change of sides is a jump.
 _NEARER, _MUCH_NEARER = 1e-4, np.radians(5.0)
 _SIDES = (1.0, -1.0)
+# A plane that is off by no more (radians) stays as it is turned.
+_SAME_TURN = 1e-5
 
 
 def as_target(rig: RigChain) -> RigChain:
@@ -59,6 +63,32 @@ def pole_places(rig: RigChain, posed: ChainSamples, solved: SolvedChain) -> Floa
     assert solved.swings is not None
     now = first_rotations(rig, solved.turns[:, 0], solved.swings)
     return turned_poles(rig, posed, own_rotations(rig, posed, 0) @ now.swapaxes(1, 2))
+
+
+def turns_on(rig: RigChain) -> bool:
+    """Return whether Plane Turn can turn a chain's first bone about the line to its target."""
+    follows = rig.swing is not None and rig.swing.rule != POST and rig.pole is None
+    if not follows or rig.settings.native is not None:
+        return False
+    return acting_driver(rig.armature, f"{rig.settings.path}.plane_turn") is None
+
+
+def plane_turns(
+    scene: bpy.types.Scene, rig: RigChain, posed: ChainSamples, times: Sequence[float]
+) -> Floats | None:
+    """Return the turns of the plane (frames,), radians, with which the first bone is as it is posed.
+
+    posed: with the settings that the chain will have. None for those that it has.
+    """
+    if not turns_on(rig):
+        return None
+    solved = solved_at(scene, rig, posed, times)
+    assert solved.swings is not None
+    now = first_rotations(rig, solved.turns[:, 0], solved.swings)
+    turns = turned_planes(rig, posed, own_rotations(rig, posed, 0) @ now.swapaxes(1, 2))
+    if np.abs(wrapped(turns - posed.plane_turn)).max() <= _SAME_TURN:
+        return None
+    return np.unwrap(turns)
 
 
 def own_rotations(rig: RigChain, posed: ChainSamples, bone: int) -> Floats:
@@ -120,9 +150,9 @@ def nearest_sides(
     """Return the bend sides (frames,), +1 or -1, whose solved joints are nearest to the posed ones.
 
     A chain with a pole keeps its side: the pole goes to where the joints are. poled: it has the side of the
-    joints after the first, which the pole turns.
+    joints after the first, which the pole turns. So has a plane that can be turned on.
     """
-    first = int(poled and rig.pole is not None)
+    first = int(poled and rig.pole is not None or turns_on(rig))
     if rig.pole is not None and not poled or len(rig.bones) == first:
         return np.full(len(times), np.sign(rig.settings.bend) or 1.0)
     errors = {}

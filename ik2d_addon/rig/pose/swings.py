@@ -132,15 +132,33 @@ def turned_poles(rig: RigChain, samples: ChainSamples, off: Floats) -> Floats:
     assert rig.swing is not None
     linkage, points, poles = _seen(rig, samples)
     assert poles is not None
-    rest = rest_axes(rig.pose_bones[0].bone)
-    off, line = rest @ off @ rest.T, units(points, rig.swing.along)
-    axial = np.stack([off[:, k - 1, k - 2] - off[:, k - 2, k - 1] for k in range(3)], axis=1)
-    along = (line * (off @ line[..., None])[..., 0]).sum(axis=1)
-    spins = np.arctan2((axial * line).sum(axis=1), np.trace(off, axis1=1, axis2=2) - along)
-    places = (rotations_about(line, spins) @ poles[..., None])[..., 0] + rig.plane.origin
+    line = units(points, rig.swing.along)
+    places = (rotations_about(line, _turns_about(rig, line, off)) @ poles[..., None])[..., 0]
+    places += rig.plane.origin
     to_world = product(samples.world, linkage.to_pose)
     in_world: Floats = turned(to_world[:, :3, :3], places) + to_world[:, :3, 3]
     return in_world
+
+
+def turned_planes(rig: RigChain, samples: ChainSamples, off: Floats) -> Floats:
+    """Return the turns (frames,) of a plane, radians, that turn the first bone by a rotation more.
+
+    off: as in `turned_poles`.
+    """
+    assert rig.swing is not None
+    _, points, _ = _seen(rig, samples)
+    turns: Floats = samples.plane_turn + _turns_about(rig, units(points, rig.swing.along), off)
+    return turns
+
+
+def _turns_about(rig: RigChain, line: Floats, off: Floats) -> Floats:
+    """Return the parts (frames,), radians about lines (frames, 3), of rotations in the first bone's space."""
+    rest = rest_axes(rig.pose_bones[0].bone)
+    off = rest @ off @ rest.T
+    axial = np.stack([off[:, k - 1, k - 2] - off[:, k - 2, k - 1] for k in range(3)], axis=1)
+    along = (line * (off @ line[..., None])[..., 0]).sum(axis=1)
+    turns: Floats = np.arctan2((axial * line).sum(axis=1), np.trace(off, axis1=1, axis2=2) - along)
+    return turns
 
 
 def as_far(rig: RigChain, points: Floats, tips: Floats) -> Floats:

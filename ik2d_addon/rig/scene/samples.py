@@ -87,10 +87,11 @@ class ChainSamples(Frames):
         softness: Floats | float | None = None,
         bend: Floats | float | None = None,
         influence: Floats | float | None = None,
+        plane_turn: Floats | float | None = None,
     ) -> "ChainSamples":
         """Return the samples with other settings, one for all frames or (frames,); None: as they are."""
         settings = self.settings.copy()
-        for column, values in enumerate((softness, bend, influence)):
+        for column, values in enumerate((softness, bend, influence, plane_turn)):
             if values is not None:
                 settings[:, column] = values
         return changed(self, settings=settings)

@@ -39,6 +39,23 @@ def test_the_rotation_is_that_of_the_arrays_and_turns_the_target_back_by_it(rule
         assert np.abs(axes @ back - wanted.T @ target).max() < 1e-7
 
 
+@pytest.mark.parametrize("height", [0.0, 0.3])
+@pytest.mark.parametrize("rule", RULES)
+def test_a_turn_more_is_that_of_spins_with_it_added(rule, height):
+    random = np.random.default_rng(8)
+    for turn in random.uniform(-3.0, 3.0, 200):
+        swing, axes = a_swing(random, rule)
+        axes[:, 0] *= np.linalg.det(axes)  # a bone's axes are right-handed
+        target, pole = random.normal(size=3), random.normal(size=3)
+        target *= max(1.0, 0.4 / np.linalg.norm(target))
+        spins = swing.spins(target[None], height, pole[None]) + turn
+        (wanted,) = swing.rotations(target[None], height, pole[None], spins)
+        found = PlainSwing(swing, axes).turned(*(target @ axes), height, (pole @ axes).tolist(), turn)
+        assert found is not None
+        assert np.abs(axes @ matrix_of(found[0]) @ axes.T - wanted).max() < 1e-6
+        assert np.abs(axes @ found[1] - wanted.T @ target).max() < 1e-6
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_there_is_no_answer_where_the_rule_fails(rule):
     swing, axes = a_swing(np.random.default_rng(6), rule)

@@ -11,6 +11,7 @@ from ik2d_addon.bake import bake, solve
 from ik2d_addon.chains import clear_snaps
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.match.match import snap_fk, target_to_tip
+from ik2d_addon.rig.animation.value_keys import curve_of
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
 FRAMES, ROWS = (4, 9), slice(3, 9)
@@ -252,9 +253,19 @@ def test_a_linked_rig_is_refused(tmp_path):
         target_to_tip(linked, None, *FRAMES)
 
 
-def test_a_limb_without_a_pole_whose_knee_fk_has_elsewhere_is_told():
+@pytest.mark.parametrize("plane", ['AUTO', 'SWING'])
+def test_a_limb_without_a_pole_has_its_plane_turned_as_fk_has_the_knee(plane):
     armature, chain, _ = leg_in_fk()
-    chain.pole, chain.plane = None, 'AUTO'
+    chain.pole, chain.plane = None, plane
     report = target_to_tip(armature, None, *FRAMES)
-    assert not report.matches
+    assert report.matches and chain.plane == 'SWING'
+    assert any("Swings with Target now" in text for text in report.warnings) == (plane == 'AUTO')
+    assert curve_of(armature, f"{chain.path_from_id()}.plane_turn") is not None
+
+
+def test_a_limb_that_cannot_turn_its_plane_to_where_fk_has_the_knee_is_told():
+    armature, chain, _ = leg_in_fk()
+    chain.pole, chain.plane = None, 'X'
+    report = target_to_tip(armature, None, *FRAMES)
+    assert not report.matches and chain.plane == 'X'
     assert any("has no pole to turn 'thigh_ik'" in text for text in report.warnings)

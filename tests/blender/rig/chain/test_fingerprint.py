@@ -72,6 +72,7 @@ def test_settings_are_what_is_not_hidden():
                 "tip_angle_offset",
                 "tip_angle_first",
                 "swing_normal",
+                "plane_turn",
                 "pole_angle",
                 "aim_distance",
             ),

@@ -35,7 +35,7 @@ def test_values_are_those_of_the_settings():
     own = leg.chain.foot
     own.roll, own.toe, own.break_angle, own.use_ground = 0.1, 0.2, 0.3, True
     assert foot_values(own) == pytest.approx([float(getattr(own, name)) for name in FOOT_NAMES])
-    assert read_chain(leg.armature, leg.chain).values[3:] == pytest.approx((0.1, 0.2, 0.3, 1.0))
+    assert read_chain(leg.armature, leg.chain).values[4:] == pytest.approx((0.1, 0.2, 0.3, 1.0))
 
 
 def test_a_ground_counts_only_with_a_foot():
