@@ -138,8 +138,8 @@ class PlaneSettings:
     plane_turn: FloatProperty(
         name="Plane Turn",
         description=(
-            "How far a plane that follows the target is turned on about the line from the root to the target,"
-            " with the knee or elbow; keys on it are those of a thigh that is twisted under its IK"
+            "Angle by which a plane that follows the target is turned on about the line from root to target,"
+            " with the knee or elbow, as by a twist of the thigh below Blender's IK"
         ),
         soft_min=-pi,
         soft_max=pi,
