@@ -4,6 +4,7 @@
 import math
 
 import bpy
+import numpy as np
 import pytest
 from rigs import evaluated_place, evaluated_tip
 from snapshots import differences
@@ -188,3 +189,34 @@ def test_with_a_pole_that_is_switched_on_the_knee_keeps_its_side(generated):
     bpy.ops.ik2d.bake()
     bpy.context.scene.frame_set(5)
     assert (evaluated_tip(rig, "ORG-thigh.L") - knee).length < 0.04  # Blender stretches a little in reach
+
+
+@pytest.mark.slow
+def test_a_thigh_that_is_rolled_by_its_own_control_keeps_its_knee(generated):
+    rig = opened(generated, "human")
+    thigh = rig.pose.bones["thigh_ik.L"]
+    thigh.rotation_mode = 'YXZ'
+    for frame, angle in ((1, 0.0), (6, 0.6), (LAST, -0.3)):
+        thigh.rotation_euler = (0.0, angle, 0.0)
+        thigh.keyframe_insert("rotation_euler", frame=frame)
+    before = knees(rig)
+    bpy.context.scene.frame_set(1)
+    adopt_by(rig, "foot_ik.L")
+    (chain,) = rig.ik2d.chains
+    assert "Plane Turn" in chain.adopted.carried and chain.plane == 'SWING'
+    bpy.ops.ik2d.bake()
+    assert np.abs(knees(rig) - before).max() < 1e-3
+    assert np.ptp(before) > 0.3
+
+
+def knees(rig) -> np.ndarray:
+    """Return the angles (frames,) of the left knee about the line from hip to ankle, from the hip's side."""
+    angles = []
+    for frame in range(1, LAST + 1):
+        bpy.context.scene.frame_set(frame)
+        bones = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        hip, knee, ankle = bones["ORG-thigh.L"].head, bones["ORG-thigh.L"].tail, bones["ORG-shin.L"].tail
+        line = (ankle - hip).normalized()
+        aside, side = (each - each.dot(line) * line for each in (knee - hip, bones["torso"].x_axis))
+        angles.append(np.arctan2(line.dot(side.cross(aside)), side.dot(aside)))
+    return np.array(angles)

@@ -9,9 +9,11 @@ from math import radians
 import bpy
 import numpy as np
 import pytest
-from rigs import every_bit_of_animation
+from ik_rigs import add_ik
+from mathutils import Quaternion
+from rigs import add_armature, add_target, every_bit_of_animation
 from snapshots import differences
-from twisted_limbs import FIRST, HALVES, LAST, plane_angles, spans_at, twisted_limb
+from twisted_limbs import FIRST, HALVES, LAST, key_rotation, plane_angles, spans_at, twisted_limb
 from whole_rig import whole_rig
 
 from ik2d_addon.bake import bake
@@ -140,3 +142,23 @@ def test_the_dialog_compares_with_the_plane_turned():
     (found,) = seen_before(adoption, bpy.context.scene).values()
     assert found.part < 5e-3 and not found.unknown
     assert every_bit_of_animation(armature) == bits and not len(armature.ik2d.chains)
+
+
+@pytest.mark.parametrize("mode", ['YXZ', 'QUATERNION'])
+def test_a_single_bone_keeps_its_twist(mode):
+    armature = add_armature(
+        {"body": ((0, 0, 0), (0, 0, 1), "", 0.3), "b0": ((0, 0, 1), (0, 0.2, 2), "body", 0.7)}
+    )
+    target = add_target({FIRST: (0.3, 0.5, 1.8), 10: (1, 0, 1.3), LAST: (0, -1, 1.5)})
+    add_ik(armature, "b0", target, 1, iterations=500)
+    bone = armature.pose.bones["b0"]
+    bone.rotation_mode = mode
+    for frame, angle in ((FIRST, 0.0), (12, 1.0), (LAST, -0.5)):
+        key_rotation(bone, Quaternion((0, 1, 0), angle), frame)
+    bpy.context.view_layer.objects.active = armature
+    before = matrices(armature)
+    bpy.context.scene.frame_set(FIRST)
+    (name,) = adopt(armature, ["b0"])
+    assert armature.ik2d.chains[name].plane == 'ARC'
+    bake(armature, None, FIRST, LAST)
+    assert np.abs(matrices(armature) - before).max() <= NEAR

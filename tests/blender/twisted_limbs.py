@@ -44,11 +44,12 @@ def twisted_limb(seed: int, count: int | None = None, degrees: float = 60.0) -> 
     for frame, part in ((FIRST, rng.choice((0.0, 0.2))), (11, rng.uniform(-1, 1)), (LAST, 1.0)):
         about_others = [rng.uniform(-0.1, 0.1) for _ in range(2)]
         turn = Euler((about_others[0], part * radians(degrees), about_others[1])).to_quaternion()
-        _key(first, turn, frame)
+        key_rotation(first, turn, frame)
     return armature
 
 
-def _key(bone: bpy.types.PoseBone, turn, frame: int) -> None:
+def key_rotation(bone: bpy.types.PoseBone, turn, frame: int) -> None:
+    """Key a bone's rotation, a quaternion, in its own mode."""
     if bone.rotation_mode == 'QUATERNION':
         bone.rotation_quaternion, path = turn, "rotation_quaternion"
     elif bone.rotation_mode == 'AXIS_ANGLE':
