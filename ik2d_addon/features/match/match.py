@@ -45,7 +45,7 @@ from .hands import (
 from .own_fk import key_controls
 from .own_ik import LimbMatcher, fk_poses
 from .own_limbs import OwnLimb, acting, limb_of
-from .poles import as_target, nearest_sides, plane_turns, pole_locations, solved_at, stays
+from .poles import as_target, nearest_sides, plane_turns, pole_locations, solved_at, stays, turned_on
 from .report import MatchReport, match_of
 from .targets import (
     MatchView,
@@ -132,10 +132,11 @@ def target_to_tip(
                 if rig.name in in_fk:
                     posed = replace(posed, hands=in_fk[rig.name].hands)
                 rig = facing_target(rig, posed)
-                by_chain[rig.name] = rig, posed
                 sides = nearest_sides(scene, rig, posed, view.times)
                 hard = posed.with_settings(softness=0.0, bend=sides)
-                wanted = wanted_values(rig, sides, plane_turns(scene, rig, hard, view.times))
+                turns = plane_turns(scene, rig, hard, view.times)
+                by_chain[rig.name] = turned_on(rig, turns), posed
+                wanted = wanted_values(rig, sides, turns)
                 if frames:
                     channels += location_keys(rig, frames, its)
                     channels += setting_keys(scene, frames, wanted, switch, undo)

@@ -25,7 +25,7 @@ from .control_keys import Reached, Wish, moved_by, reach, straight, switch_keys,
 from .hindrances import hindrances
 from .own_fk import solved_shown
 from .own_limbs import OwnLimb, acting
-from .poles import as_target, joint_errors, nearest_sides, plane_turns, pole_places, solved_at
+from .poles import as_target, joint_errors, nearest_sides, plane_turns, pole_places, solved_at, turned_on
 from .report import SAME_JOINTS, ChainMatch, match_of
 from .targets import MatchView, current_pose, location_keys, locations_on_tips, on_frames
 
@@ -181,7 +181,7 @@ class LimbMatcher:
             rig = self._swinging(rig, posed)
             turns = plane_turns(self._scene, rig, posed, self.view.times)
         self._set(rig, wanted_values(rig, sides, turns))
-        posed = posed.with_settings(plane_turn=turns)
+        rig, posed = turned_on(rig, turns), posed.with_settings(plane_turn=turns)
         if rig.pole is not None:
             reached += self._with_pole(limb, rig, posed)
         else:

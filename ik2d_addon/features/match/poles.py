@@ -91,6 +91,13 @@ def plane_turns(
     return np.unwrap(turns)
 
 
+def turned_on(rig: RigChain, turns: Floats | None) -> RigChain:
+    """Return a chain whose plane is turned as on the first of some frames; None: as it is."""
+    if turns is None or rig.swing is None:
+        return rig
+    return replace(rig, swing=replace(rig.swing, turn=float(turns[0])))
+
+
 def own_rotations(rig: RigChain, posed: ChainSamples, bone: int) -> Floats:
     """Return the local rotations (frames, 3, 3) that a bone's own channels give it, without scale."""
     axes = posed.bases[:, bone, :3, :3]

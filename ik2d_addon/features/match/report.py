@@ -16,7 +16,7 @@ from ...rig.scene.samples import ChainSamples
 from ...ui.auto_keying import Moved
 from .animated_settings import ChainValue
 from .hands import hand_errors
-from .poles import joint_errors, solved_at
+from .poles import joint_errors, solved_at, turns_on
 
 # Joints and tips within these match: radians, and a part of the reach.
 SAME_JOINTS, SAME_TIPS = np.radians(0.1), 1e-5
@@ -132,7 +132,9 @@ def match_of(
     """Return the errors of the chain, solved with its new target and settings, against the FK pose."""
     if not keyed:
         bend = ChainValue.of(rig, "bend")
-        after = after.with_settings(0.0, 1.0 if bend.number == bend.sides(np.ones(1))[0] else -1.0)
+        side = 1.0 if bend.number == bend.sides(np.ones(1))[0] else -1.0
+        turn = ChainValue.of(rig, "plane_turn").number if turns_on(rig) else None
+        after = after.with_settings(softness=0.0, bend=side, plane_turn=turn)
     solved = solved_at(scene, facing_target(rig, after), after, times)
     bones = rig.hands.bones if rig.hands is not None else ()
     off = np.zeros((len(times), len(bones)))

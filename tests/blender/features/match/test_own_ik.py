@@ -263,6 +263,22 @@ def test_a_limb_without_a_pole_has_its_plane_turned_as_fk_has_the_knee(plane):
     assert curve_of(armature, f"{chain.path_from_id()}.plane_turn") is not None
 
 
+def test_at_the_current_frame_its_plane_is_turned_without_keys():
+    armature, chain, names = leg_in_fk()
+    chain.pole, chain.plane = None, 'SWING'
+    before = shown(armature, names["shown"])[5]
+    bpy.context.scene.frame_set(6)
+    assert target_to_tip(armature).matches and chain.plane_turn != 0.0
+    assert curve_of(armature, f"{chain.path_from_id()}.plane_turn") is None
+    armature.animation_data.action = None
+    solve(armature)
+    show(armature, names, 0.0)
+    found = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    after = np.array([np.array(found[name].matrix) for name in names["shown"]])
+    turned, placed = off(before[None], after[None])
+    assert turned < 1e-3 and placed < 1e-4
+
+
 def test_a_limb_that_cannot_turn_its_plane_to_where_fk_has_the_knee_is_told():
     armature, chain, _ = leg_in_fk()
     chain.pole, chain.plane = None, 'X'

@@ -93,3 +93,15 @@ def test_bones_that_turn_as_a_swinging_plane_would_have_them_come_back_too():
     assert report.matches, report.sentence()
     bake(armature, None, 1, 12)
     assert np.abs(joints(armature) - before).max() < 2e-5 * REACH
+
+
+@pytest.mark.parametrize("mode", ['QUATERNION', 'YXZ'])
+def test_without_a_pole_the_plane_is_turned_to_where_the_bones_own_keys_have_the_knee(mode):
+    armature, chain = leg(mode)
+    assert snap_fk(armature, None, 1, 12).all_reached
+    before = joints(armature)
+    chain.pole, chain.plane = None, 'SWING'
+    report = target_to_tip(armature, None, 1, 12)
+    assert report.matches, report.sentence()
+    bake(armature, None, 1, 12)
+    assert np.abs(joints(armature) - before).max() < 2e-5 * REACH
