@@ -15,9 +15,11 @@ from snapshots import differences, everything
 from snapshots import poses as channels
 
 from ik2d_addon.bake import bake
+from ik2d_addon.core import IK2DError
 from ik2d_addon.features.native import is_native, make_native, remove_native
 from ik2d_addon.features.native.changes import changed_since_made
 from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.ui.settings.joint_list import sync_joints
 
 FRAMES = range(1, 9)
 RULES = ['SWING', 'POLE', 'ARC']
@@ -77,6 +79,29 @@ def as_baked(armature, chain, joints=1e-5, turned=3e-5):
     tails = [np.einsum("fnij,nj->fni", found, ends) for found in (native, baked)]
     assert np.abs(native[..., :3, :3] - baked[..., :3, :3]).max() < turned
     assert np.abs(tails[0] - tails[1]).max() < joints * reach_of(chain)
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("limb", [(5, 2), (6, 1), (7, 4), "leaning"], ids=str)
+def test_a_plane_that_is_turned_on_is_as_baked(limb, rule, keyed):
+    armature, chain = leaning_limb(rule) if limb == "leaning" else swung_limb(limb[0], rule, limb[1])
+    for frame, turn in ((1, 0.4), (5, -1.1), (8, 2.0))[: 3 if keyed else 1]:
+        chain.plane_turn = turn
+        if keyed:
+            chain.keyframe_insert("plane_turn", frame=frame)
+    as_baked(armature, chain)
+
+
+def test_a_turn_and_a_limit_on_the_first_bone_do_not_convert_together():
+    armature, chain = swung_limb(8, 'SWING')
+    sync_joints(chain)
+    joint = chain.joints[0]
+    joint.use_limit, chain.plane_turn = True, 0.3
+    with pytest.raises(IK2DError, match="Plane Turn"):
+        make_native(armature, chain)
+    chain.plane_turn = 0.0
+    make_native(armature, chain)
 
 
 # --- Exact -------------------------------------------------------------------

@@ -14,9 +14,7 @@ from test_mirror import MIRROR, joints, legs
 from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.bake.motionless import may_move
 from ik2d_addon.chains import mirror_chain
-from ik2d_addon.core import IK2DError
 from ik2d_addon.features.drag.drag import take_hold
-from ik2d_addon.features.native import make_native
 from ik2d_addon.features.overlay import figure as figures
 from ik2d_addon.features.overlay.chain_view import view_chain
 from ik2d_addon.rig.animation.value_keys import curve_of
@@ -151,16 +149,6 @@ def test_it_is_mirrored():
     assert other.plane_turn == pytest.approx(-TURN)
     solve(armature)
     assert np.abs(joints(armature, "R") - MIRROR * joints(armature, "L")).max() <= 1e-5
-
-
-def test_drivers_refuse_it_and_name_it():
-    armature = legs(front=True)
-    chain = add_chain(armature, "shin.L", add_target({}), plane='SWING')
-    chain.plane_turn = TURN
-    with pytest.raises(IK2DError, match="set Plane Turn to 0"):
-        make_native(armature, chain)
-    chain.plane_turn = 0.0
-    make_native(armature, chain)
 
 
 def test_a_chain_whose_turn_has_keys_does_not_keep_still():

@@ -33,7 +33,7 @@ from ...rig.scene.missing_inputs import with_inputs_checked
 from ...rig.scene.samples import ChainSamples
 from . import family, limited, two_bone
 from .changes import changed_since_made, fingerprint_of
-from .controls import CONTROLS, FOOT, STRETCH, add_controls, refuse_unreadable
+from .controls import CONTROLS, FOOT, STRETCH, TURN, add_controls, refuse_unreadable
 from .drivers import Empties, SwungEmpties, drive, drive_step, path_of
 from .empties import add_empties, remove_native
 from .expressions import euler_angles, names_in
@@ -228,9 +228,10 @@ def _built(
     turn: PostTurn | None = None,
 ) -> Native:
     """Add the properties, the constraints and the drivers."""
-    controls = (*CONTROLS, *(STRETCH if plan.factors else ()), *(FOOT if rig.foot is not None else ()))
-    add_controls(empties.controls, settings, controls)
     following = read_following(rig, None if hands is None else hands.goal)
+    turns = TURN if following is not None and following.is_turned else ()
+    stretches, rolls = STRETCH if plan.factors else (), FOOT if rig.foot is not None else ()
+    add_controls(empties.controls, settings, (*CONTROLS, *turns, *stretches, *rolls))
     if following is not None and isinstance(empties, SwungEmpties):
         following.build(rig, empties, plan.turns[0])
     for name, expression in plan.steps:

@@ -43,6 +43,10 @@ CONTROLS = (
     Control("softness", 0.0, 1.0, "Part of the reach over which the tip eases into the stretched chain"),
     Control("influence", 0.0, 1.0, "How far the chain turns its bones from their own keys to its pose"),
 )
+# Of a plane that was turned, or whose turn is animated, when it was converted.
+TURN = (
+    Control("plane_turn", -4.0 * pi, 4.0 * pi, "Turns the plane about the line to the target, in radians"),
+)
 STRETCH = (
     Control("stretch", 1.0, 100.0, "How many times as long the bones may get; 1 is off"),
     Control("compress", 0.01, 100.0, "To which part of their length the bones may shorten; 1 is off"),
@@ -52,7 +56,7 @@ FOOT = (
     Control("toe", -pi / 2.0, pi / 2.0, "Bends the toes alone, in radians, up or down", "foot"),
     Control("break_angle", 0.0, pi / 2.0, "Roll, in radians, from which on the toes roll too", "foot"),
 )
-NAMES = tuple(control.name for control in (*CONTROLS, *STRETCH, *FOOT))
+NAMES = tuple(control.name for control in (*CONTROLS, *TURN, *STRETCH, *FOOT))
 
 
 def add_controls(
@@ -85,7 +89,7 @@ def add_controls(
 def refuse_unreadable(settings: bpy.types.PropertyGroup) -> None:
     """Raise IK2DError for keys or drivers of the chain's settings that a control cannot have."""
     armature, name = settings.id_data, settings.name
-    paths = {path for control in (*CONTROLS, *FOOT) for path in _paths(settings, control)}
+    paths = {path for control in (*CONTROLS, *TURN, *FOOT) for path in _paths(settings, control)}
     animation = armature.animation_data
     for strip in versions.playing_strips(animation) if animation else ():
         holder = versions.strip_channels(strip)

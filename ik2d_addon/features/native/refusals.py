@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import bpy
 import numpy as np
 
-from ...core.swing import SHORTEST_WAY
+from ...core.swing import SHORTEST_WAY, SWING
 from ...core.words import listed, noted, refusal, say
 from ...rig.animation import versions
 from ...rig.animation.value_keys import acting_driver, curve_of, driver_of
@@ -18,6 +18,7 @@ from ...rig.pose.kinematics import read_linkage
 from ...rig.scene.bone_constraints import other_controls, sentences
 from ...rig.scene.samples import ChainSamples
 from .hands import hand_problems
+from .swings import turns_on
 
 MOST_BONES = 12
 # A bone is at rest if its location is below this part of its length.
@@ -95,14 +96,17 @@ def _problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
         )
     if rig.foot is not None and is_animated(rig.armature, f"{rig.settings.path}.foot.use_ground"):
         yield say("Above Ground is animated, which drivers cannot be; delete its keys, or bake it instead")
-    if rig.swing is not None and rig.swing.towards is not None and not np.isnan(rig.joints.limits[0]).any():
+    limited_first = not np.isnan(rig.joints.limits[0]).any()
+    if rig.swing is not None and rig.swing.towards is not None and limited_first:
         yield say(
             "it has a Swing Normal, and its first bone is limited, and only one of the two can be; set Swing "
             "Normal to 0, or turn off the limit"
         )
-    if rig.swing is not None and rig.swing.post is None:
-        if rig.swing.turn or is_animated(rig.armature, f"{rig.settings.path}.plane_turn"):
-            yield say("its plane is turned on; set Plane Turn to 0 without keys, or bake it instead")
+    if rig.swing is not None and rig.swing.rule == SWING and limited_first and turns_on(rig):
+        yield say(
+            "its plane is turned on, and its first bone is limited, and only one of the two can be; set "
+            "Plane Turn to 0 without keys, or turn off the limit"
+        )
     if rig.settings.tip_angle is not None:
         yield say("its last bone has an angle of its own; set Last Bone's Angle to Free, or bake it instead")
     for i, bone in enumerate(rig.pose_bones):

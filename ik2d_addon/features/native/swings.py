@@ -7,9 +7,9 @@ of its matrix, as Blender copies a rotation by Euler angles, which lose their di
 
 P has the plane's axes in its columns, R the bone's in rest. The rest line from root to tip is at an angle a
 in the plane, tilted by t out of it where the tip is off the plane; s is the angle about this line to the side
-that faces the pole. For the rotation S of core/swing the swing has the axes  S P Z(a) Y(-t) X(s),  and the
-turn in these  X(-s) Y(t) Z(turn - a) P^-1 R.  If the plane swings with its target, a is the target's angle in
-the plane, to which a Locked Track brings the swing.
+that faces the pole, p Plane Turn. For the rotation S of core/swing the swing has the axes
+S P Z(a) Y(-t) X(s),  and the turn in these  X(p - s) Y(t) Z(turn - a) P^-1 R.  If the plane swings with its
+target, a is the target's angle in the plane, to which a Locked Track brings the swing.
 
 The copy of the target is the swing's child as well, and has the target in the plane that follows it. It is
 the controls' child, and "x" and "y" are steps, where a rotation depends on the target's distance or on its
@@ -27,6 +27,7 @@ from mathutils import Matrix, Vector
 
 from ...core.inputs import Floats
 from ...core.swing import POLE, SWING
+from ...rig.animation.value_keys import acting_driver, curve_of
 from ...rig.chain.chain import RigChain
 from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.dependencies import Node
@@ -57,6 +58,7 @@ class Following:
     towards: (
         Floats | None
     )  # (3,) what the turned normal stays nearest to, in the plane's axes; None: that at rest
+    is_turned: bool  # whether the control Plane Turn turns it on
 
     @property
     def is_direct(self) -> bool:
@@ -86,6 +88,10 @@ class Following:
         elif self.rule == POLE:
             spin = atan2(self.side[2], self.side[1])
             swing.rotation_euler.x, turned.delta_rotation_euler.x = spin, -spin
+            if self.is_turned:
+                drive(turned, _ROTATION, f"plane_turn-{num(spin)}", empties, index=0)
+        elif self.is_turned:
+            drive(turned, _ROTATION, "plane_turn", empties, index=0)
         if self.is_direct:
             empties.target_copy.parent = swing
             if self.rule != SWING:
@@ -122,14 +128,16 @@ class Following:
         swing, turned = empties.swing, empties.turned
         drive_step(empties, "tilt", f"atan2({num(self.height)},d)")
         drive(turned, _ROTATION, "tilt", empties, index=1)
-        if self.rule == SWING:
-            return
-        drive(swing, "rotation_euler", "-tilt", empties, index=1)
-        if self.rule == POLE:
+        if self.rule != SWING:
+            drive(swing, "rotation_euler", "-tilt", empties, index=1)
+        if self.rule != POLE:
+            if self.is_turned:
+                drive(turned, _ROTATION, "plane_turn", empties, index=0)
+        else:
             along, across, off = map(num, self.side)
             drive_step(empties, "spin", f"atan2({off}*cos(tilt)-{along}*sin(tilt),{across})")
             drive(swing, "rotation_euler", "spin", empties, index=0)
-            drive(turned, _ROTATION, "-spin", empties, index=0)
+            drive(turned, _ROTATION, "plane_turn-spin" if self.is_turned else "-spin", empties, index=0)
 
 
 _ROTATION = "delta_rotation_euler"  # before the object's own rotation, the bone's
@@ -155,7 +163,17 @@ def read_following(rig: RigChain, goal: Node | None = None) -> Following | None:
         reach,
         np.array((plane.x, plane.y, plane.normal)) @ first_axes(rig),
         None if swing.towards is None else np.array((plane.x, plane.y, plane.normal)) @ swing.towards,
+        turns_on(rig),
     )
+
+
+def turns_on(rig: RigChain) -> bool:
+    """Return whether a chain's plane is turned on, or may be by keys or a driver."""
+    if rig.swing is None or rig.swing.post is not None:
+        return False
+    path = f"{rig.settings.path}.plane_turn"
+    is_animated = curve_of(rig.armature, path) or acting_driver(rig.armature, path)
+    return bool(rig.swing.turn or is_animated)
 
 
 def follows(empty: bpy.types.Object, kind: str, target: bpy.types.Object | None, subtarget: str) -> bool:

@@ -162,8 +162,10 @@ def sampled_controls(controls: bpy.types.Object, side: float) -> tuple[float, fl
 
     side: the `solver_side` of its chain.
     """
-    softness, bend, over, influence = (float(controls.get(name, default)) for name, default in _DEFAULTS)
-    return softness, side * (1.0 if bend >= 0.0 else -1.0) * (1.0 - 2.0 * over), influence, 0.0
+    softness, bend, over, influence, turn = (
+        float(controls.get(name, default)) for name, default in _DEFAULTS
+    )
+    return softness, side * (1.0 if bend >= 0.0 else -1.0) * (1.0 - 2.0 * over), influence, turn
 
 
 def with_foot_controls(controls: bpy.types.Object, values: tuple[float, ...]) -> tuple[float, ...]:
@@ -171,7 +173,7 @@ def with_foot_controls(controls: bpy.types.Object, values: tuple[float, ...]) ->
     return tuple(float(controls.get(name, value)) for name, value in zip(FOOT_NAMES, values, strict=True))
 
 
-_DEFAULTS = (("softness", 0.0), ("bend", 1.0), ("turn_over", 0.0), ("influence", 1.0))
+_DEFAULTS = (("softness", 0.0), ("bend", 1.0), ("turn_over", 0.0), ("influence", 1.0), ("plane_turn", 0.0))
 
 
 @contextmanager
