@@ -7,13 +7,14 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix, Vector
-from rigs import add_chain, add_target
+from rigs import add_chain, add_target, stored_settings
 from swing_rigs import LAST, RULES, follow, joints_on, misses, move_about, random_limb
 from test_mirror import MIRROR, joints, legs
 
 from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.bake.motionless import may_move
 from ik2d_addon.chains import mirror_chain
+from ik2d_addon.core import IK2DError
 from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.features.overlay import figure as figures
 from ik2d_addon.features.overlay.chain_view import view_chain
@@ -170,5 +171,18 @@ def test_a_plane_that_stays_is_not_turned(plane):
     solve(armature)
     assert np.abs(joints(armature, "L") - before).max() == 0.0
     chain.live = True
+    bpy.context.scene.frame_set(2)
+    assert np.abs(joints(armature, "L") - before).max() <= 1e-6
+
+
+def test_a_turn_that_is_no_number_is_refused_and_named():
+    armature = legs(front=True)
+    chain = add_chain(armature, "shin.L", add_target({1: (0.7, -0.3, 0.6)}), plane='SWING')
+    solve(armature)
+    chain.live = True
+    before = joints(armature, "L")
+    stored_settings(armature)["chains"][0]["plane_turn"] = float("nan")
+    with pytest.raises(IK2DError, match="its setting Plane Turn holds nan"):
+        solve(armature)
     bpy.context.scene.frame_set(2)
     assert np.abs(joints(armature, "L") - before).max() <= 1e-6

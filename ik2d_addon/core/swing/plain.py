@@ -6,7 +6,7 @@ rest's side there.
 """
 
 from collections.abc import Sequence
-from math import cos, sin, sqrt
+from math import cos, isfinite, sin, sqrt
 
 import numpy as np
 
@@ -63,6 +63,8 @@ class PlainSwing:
         swung = self._by_rule(x, y, z, height, pole)
         if swung is None or not turn or self._post is not None:
             return swung
+        if not isfinite(turn):
+            return None
         size = sqrt(x * x + y * y + z * z)
         whole = multiplied(quaternion_about((x / size, y / size, z / size), turn), swung[0])
         if self._rule != SWING:

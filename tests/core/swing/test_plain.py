@@ -54,6 +54,7 @@ def test_a_turn_more_is_that_of_spins_with_it_added(rule, height):
         assert found is not None
         assert np.abs(axes @ matrix_of(found[0]) @ axes.T - wanted).max() < 1e-6
         assert np.abs(axes @ found[1] - wanted.T @ target).max() < 1e-6
+    assert PlainSwing(swing, axes).turned(0.3, 0.2, 0.4, 0.0, (0.1, 1.0, 0.0), np.nan) is None
 
 
 @pytest.mark.parametrize("rule", RULES)
