@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from ik_rigs import add_ik
 from mathutils import Quaternion
-from rigs import add_armature, add_target, every_bit_of_animation
+from rigs import add_armature, add_chain, add_target, every_bit_of_animation
 from snapshots import differences
 from twisted_limbs import FIRST, HALVES, LAST, key_rotation, plane_angles, spans_at, twisted_limb
 from whole_rig import whole_rig
@@ -162,3 +162,29 @@ def test_a_single_bone_keeps_its_twist(mode):
     assert armature.ik2d.chains[name].plane == 'ARC'
     bake(armature, None, FIRST, LAST)
     assert np.abs(matrices(armature) - before).max() <= NEAR
+
+
+def test_a_linked_action_stays_and_the_twist_is_told_as_lost(tmp_path):
+    armature = twisted_limb(1)
+    bpy.context.view_layer.objects.active = armature
+    path, action = str(tmp_path / "action.blend"), armature.animation_data.action
+    bpy.data.libraries.write(path, {action})
+    with bpy.data.libraries.load(path, link=True) as (_, here):
+        here.actions = [action.name]
+    (linked,) = here.actions
+    armature.animation_data.action = linked
+    if hasattr(armature.animation_data, "action_slot"):
+        armature.animation_data.action_slot = linked.slots[0]
+    bpy.context.scene.frame_set(FIRST)
+    (name,) = adopt(armature)
+    assert armature.animation_data.action == linked
+    assert "turns of b0 besides the IK" in armature.ik2d.chains[name].adopted.lost.replace("'", "")
+
+
+def test_a_limb_that_is_a_chain_already_stays_as_it_is():
+    armature = twisted_limb(1)
+    bpy.context.view_layer.objects.active = armature
+    bpy.context.scene.frame_set(FIRST)
+    count = len(armature.pose.bones) - 1
+    chain = add_chain(armature, f"b{count - 1}", bpy.data.objects["Target"], count)
+    assert adopt(armature) == [chain.name] and chain.plane_turn == 0.0

@@ -33,6 +33,12 @@ def animation_of(limb: Limb, name: str) -> str:
     return noted("in NLA strips") if any(holder and holder.fcurves.find(path) for holder in holders) else ""
 
 
+def takes_keys(armature: bpy.types.Object) -> bool:
+    """Return whether an armature's own action can hold more keys: a linked one would be copied."""
+    action = armature.animation_data.action if armature.animation_data is not None else None
+    return action is None or action.is_editable
+
+
 def levels_of(armature: bpy.types.Object) -> set[str]:
     """Return the LEVELS that exist of an armature's animation."""
     animation = armature.animation_data

@@ -20,6 +20,7 @@ from ...rig.chain.post import POST
 from ...rig.pose.pole_angle import angle_to_side
 from ...rig.pose.straight_plane import straight_normal
 from ...rig.rest import rest_matrix
+from .animation import takes_keys
 from .course import STRAIGHT, Course, along_of, own_pose, span, spins, turns_aside
 
 # The choices of `plane` that stay as they are in rest.
@@ -52,7 +53,7 @@ class Bending:
     normal: Floats | None = None  # (3,) that the chain needs to be told; None where it finds it
     pole_angle: float = 0.0  # radians
     post: FoundPost | None = None  # with 'POST'
-    is_turned: bool = False  # whether the first bone's own channels turn a plane that follows the target
+    is_turned: bool = False  # whether the first bone's own channels turn it on, and keys can say how far
 
     def about(self, post: FoundPost) -> "Bending":
         """Return the bending of a plane that a post turns, from that of a fixed one."""
@@ -132,7 +133,8 @@ def swinging(
     areas = (course.spans(count) * (turns @ plane.normal)).sum(axis=1)
     side = -1.0 if areas.sum() < -STRAIGHT * reach_of(rest) ** 2 else 1.0
     normal = plane.normal if Plane.is_straight(rest) else None
-    is_turned = turns_aside(bones[0], normal_in_bone(plane, bones[0]), course.frames, APART)
+    axis = normal_in_bone(plane, bones[0])
+    is_turned = takes_keys(bones[0].id_data) and turns_aside(bones[0], axis, course.frames, APART)
     return Bending(choice, plane, ((course.frames[0], side),), normal, is_turned=is_turned)
 
 

@@ -57,7 +57,7 @@ def fit_plane_turns(
 
     plans: by the names of the chains that were made. before: as `watch_twisted` returns it.
     """
-    if before is None:
+    if before is None or not any(plan.plane.is_turned for plan in plans.values()):
         return
     posed = posed_each(armature, {name: plan.limb.bones for name, plan in plans.items()}, before)
     for name, plan in plans.items():
