@@ -9,6 +9,8 @@ from .ccd import ccd_steps as ccd_steps
 from .ccd import solve_ccd
 from .chain import Chain, forward, jacobian
 from .errors import IK2DError
+from .mechanism import Mechanism, MechanismSolution, MechanismStatus
+from .mechanism import Mobility as Mobility
 from .one_target.least_bend import solve_even
 from .path import path_steps as path_steps
 from .path import posture_of as posture_of
@@ -28,6 +30,9 @@ __version__ = "1.0.0"
 __all__ = [
     "Chain",
     "IK2DError",
+    "Mechanism",
+    "MechanismSolution",
+    "MechanismStatus",
     "Plane",
     "Region",
     "Solution",

@@ -20,8 +20,8 @@ def corner(first: float, second: float, third: Number, lib: Arithmetic = FLOATS)
 
 
 def two_bone_pose(
-    first: float,
-    second: float,
+    first: Number,
+    second: Number,
     x: Number,
     y: Number,
     distance: Number,
@@ -46,7 +46,7 @@ def two_bone_pose(
 
 
 def _numerator_and_denominator(
-    first: float, second: float, third: Number, lib: Arithmetic
+    first: Number, second: Number, third: Number, lib: Arithmetic
 ) -> tuple[Number, Number]:
     """Return N and D; a third side that is too long or too short counts as the nearest that is not."""
     outer, inner = first + second, abs(first - second)

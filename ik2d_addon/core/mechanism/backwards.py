@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Backwards: the drivers' values that bring a place of a body nearest to its target."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..inputs import Floats
+from .drivers import ROUNDING, table_of
+from .joints import Points
+from .plan import Plan
+from .posing import posed
+from .solution import MechanismSolution
+from .solve import solved
+from .steps import End
+
+# Starts to choose from: half degrees for one driver, random ones, seeded, for several.
+STARTS, MANY_STARTS = 721, 2048
+# So many distances at once, from targets to starts.
+BLOCK = 1_000_000
+# Rounds of Gauss-Newton, the width of its differences, and its damping: at first, and by how much it changes.
+ROUNDS, WIDTH, DAMPING, CHANGE = 40, 1e-6, 1e-4, 10.0
+# A step that is smaller ends it. Farther from the target, several drivers start from other places too.
+SMALL, SHORT, TRIES = 1e-14, 1e-10, 8
+
+
+def solved_backwards(
+    plan: Plan, values: Sequence[Floats], free: Sequence[int], end: End, targets: Points, goes_on: bool
+) -> MechanismSolution:
+    """Return the solution with free drivers at their best for targets (frames,), parts of the size.
+
+    values: (frames,) of each driver; those of free ones are not looked at. goes_on: from frame to frame.
+    """
+    search = _Search(plan, list(values), list(free), end)
+    starts = search.starts()
+    if goes_on:
+        found = search.nearest(starts, targets[:1], slice(0, 1))[0]
+        path = []
+        for row in range(len(targets)):
+            found, _ = search.refined(found, targets[row : row + 1], slice(row, row + 1))
+            path.append(found)
+        best = np.concatenate(path)
+    else:
+        first, *others = search.nearest(starts, targets, slice(None))
+        best, missed = search.refined(first, targets, slice(None))
+        for start in others:  # where that one ends short of a target
+            rows = np.flatnonzero(missed > SHORT)
+            if len(rows):
+                again, way = search.refined(start[rows], targets[rows], rows)
+                better = way < missed[rows]
+                best[rows[better]], missed[rows[better]] = again[better], way[better]
+    used = list(values)
+    for column, driver in enumerate(free):
+        used[driver] = best[:, column]
+    solution = solved(plan, used)
+    number, place = end
+    at = (
+        np.exp(1j * solution.turns[:, number]) * (place * plan.size + plan.centre)
+        + solution.shifts[:, number]
+    )
+    return replace(solution, residual=np.abs(at - (targets * plan.size + plan.centre)))
+
+
+class _Search:
+    """The free drivers' values x (m, k) for a place of a body."""
+
+    def __init__(self, plan: Plan, values: list[Floats], free: list[int], end: End) -> None:
+        self.plan, self.values, self.free, self.end = plan, values, free, end
+        self.low, self.high = np.full(len(free), -np.inf), np.full(len(free), np.inf)
+
+    def starts(self) -> Floats:
+        """Return values (n, k) to start from, over the intervals that hold rest; rest is the first."""
+        bounds = []
+        for column, driver in enumerate(self.free):
+            rest, is_ram = self.plan.rest[driver], self.plan.drivers[driver].ram >= 0
+            far = np.array([0.0, 2.0 * rest + 1.0] if is_ram else [-np.pi, np.pi])
+            own = [step for step, on in enumerate(self.plan.hangs) if on == {driver}]
+            table = table_of(self.plan, driver, far, own)
+            self.low[column], self.high[column] = max(0.0, table.low) if is_ram else table.low, table.high
+            bounds.append((max(far[0], table.low), min(far[1], table.high)))
+        low, high = np.array(bounds).T
+        if len(self.free) == 1:
+            shares = np.linspace(0.0, 1.0, STARTS)[:, np.newaxis]
+        else:
+            shares = np.random.default_rng(0).random((MANY_STARTS, len(self.free)))
+        rest_row = np.array([[self.plan.rest[driver] for driver in self.free]])
+        return np.concatenate((rest_row, low + (high - low) * shares))
+
+    def nearest(self, starts: Floats, targets: Points, rows: slice) -> Floats:
+        """Return the starts (s, m, k) whose places are nearest to each target (m,), the nearest first."""
+        others = [value[rows] for value in self.values]
+        is_one = all((value == value[0]).all() for n, value in enumerate(others) if n not in self.free)
+        found, block, tries = [], max(1, BLOCK // len(starts)), 1 if len(self.free) == 1 else TRIES
+        for first in range(0, len(targets), block):
+            some = slice(first, first + block)
+            count = len(targets[some])
+            if is_one:
+                places, closes = self.at(starts, [np.resize(value[:1], len(starts)) for value in others])
+            else:
+                each = [np.repeat(value[some], len(starts)) for value in others]
+                places, closes = self.at(np.tile(starts, (count, 1)), each)
+                places, closes = places.reshape(count, -1), closes.reshape(count, -1)
+            ways = np.where(closes, np.abs(places - targets[some, np.newaxis]), np.inf)
+            order = np.argpartition(ways, tries, axis=1)[:, :tries]
+            order = np.take_along_axis(order, np.take_along_axis(ways, order, axis=1).argsort(axis=1), axis=1)
+            found.append(starts[order])
+        nearest: Floats = np.concatenate(found).swapaxes(0, 1)
+        return nearest
+
+    def at(self, x: Floats, others: Sequence[Floats]) -> tuple[Points, Floats]:
+        """Return the place (m,) at values x (m, k), and whether all loops close there."""
+        values = list(others)
+        for column, driver in enumerate(self.free):
+            values[driver] = (
+                np.maximum(x[:, column], 0.0) if self.plan.drivers[driver].ram >= 0 else x[:, column]
+            )
+        poses, margins = posed(self.plan, values)
+        return poses.at(self.end) + np.zeros(len(x)), (margins >= -ROUNDING).all(axis=1)
+
+    def refined(self, x: Floats, targets: Points, rows: slice | NDArray[np.intp]) -> tuple[Floats, Floats]:
+        """Return values (m, k) from starts x on by Gauss-Newton, and the distances (m,) that are left."""
+        others = [value[rows] for value in self.values]
+        x, damping = x.copy(), np.full(len(x), DAMPING)
+        place, _ = self.at(x, others)
+        way = place - targets
+        going = np.ones(len(x), bool)
+        for _ in range(ROUNDS):
+            at = np.flatnonzero(going)
+            if not len(at):
+                break
+            some = [value[at] for value in others]
+            slopes, off = self._slopes(x[at], some), np.stack((way[at].real, way[at].imag), axis=1)
+            step = _damped(slopes, off, damping[at])
+            ended = (x[at] <= self.low) & (step > 0.0) | (x[at] >= self.high) & (step < 0.0)
+            if ended.any():  # the others alone
+                step = _damped(np.where(ended[:, np.newaxis], 0.0, slopes), off, damping[at])
+            step = x[at] - np.clip(x[at] - step, self.low, self.high)
+            place, closes = self.at(x[at] - step, some)
+            better = closes & (np.abs(place - targets[at]) < np.abs(way[at]))
+            x[at[better]] -= step[better]
+            way[at[better]] = (place - targets[at])[better]
+            damping[at] = np.clip(np.where(better, damping[at] / CHANGE, damping[at] * CHANGE), 1e-18, 1e6)
+            going[at] = (np.abs(step).max(axis=1) > SMALL) & (np.abs(way[at]) > SMALL)
+        return x, np.abs(way)
+
+    def _slopes(self, x: Floats, others: Sequence[Floats]) -> Floats:
+        """Return the slopes (m, 2, k) of the place by central differences."""
+        columns = []
+        for column in range(x.shape[1]):
+            step = np.zeros(x.shape[1])
+            step[column] = WIDTH
+            slope = (self.at(x + step, others)[0] - self.at(x - step, others)[0]) / (2.0 * WIDTH)
+            columns.append(np.stack((slope.real, slope.imag), axis=1))
+        return np.stack(columns, axis=2)
+
+
+def _damped(slopes: Floats, off: Floats, damping: Floats) -> Floats:
+    """Return J^T (J J^T + damping)^-1 r (m, k) of slopes J (m, 2, k), at most half a radian or size."""
+    square = slopes @ slopes.swapaxes(1, 2) + damping[:, None, None] * np.eye(2)
+    step: Floats = (slopes.swapaxes(1, 2) @ np.linalg.solve(square, off[..., None]))[..., 0]
+    largest = np.abs(step).max(axis=1, keepdims=True)
+    step *= np.minimum(1.0, 0.5 / np.maximum(largest, SMALL))
+    return step

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Newton's method on the closure equations: for groups that are no triangles (Assur's class III and above).
+
+All frames at once. Each is led from the rest pose to its drivers' values, so that none depends on another.
+The side is the sign of det J, which of a triangle is that of its area: a row on which it changes has passed
+a dead point and is lost, since what it finds there is another way to assemble the bodies.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..inputs import Floats
+from .joints import Joint, Kind, Points
+from .plan import Plan
+from .steps import Poses
+
+# Steps on the way from rest, of drivers by at most LEAD (radians, or parts of the size) each.
+STEPS, LEAD = 24, 0.15
+# Newton's rounds on the way and at its end; a row is lost where it is open by more on the way.
+ROUNDS, LAST_ROUNDS, LOST = 4, 8, 1e-4
+LOST_SIDE = 1e-9  # of det J at rest
+# A row closes where it is open by no more than rounding.
+ROUNDING = 1e-12
+# A row of J is a combination of others where no more than this part is left of it.
+DEPENDENT = 1e-9
+
+
+class Equations:
+    """The closure equations F of some bodies, 0 where they close, and J = dF / d(x, y, turn) of each."""
+
+    def __init__(self, plan: Plan, bodies: Sequence[int], driven: bool = True) -> None:
+        self.plan, self.column = plan, {body: 3 * number for number, body in enumerate(bodies)}
+        own = set(bodies)
+        self.joints = [
+            one
+            for number, one in enumerate(plan.joints)
+            if {one.a, one.b} & own and (one.kind is not Kind.RAM)
+        ]
+        self.drivers = [number for number in range(len(plan.drivers)) if driven and self._touches(number)]
+
+    def _touches(self, number: int) -> bool:
+        one = self.plan.drivers[number]
+        ends = {one.body, one.against}
+        if one.ram >= 0:
+            ends = {self.plan.joints[one.ram].a, self.plan.joints[one.ram].b}
+        return bool(ends & self.column.keys())
+
+    def at(self, poses: Poses) -> tuple[Floats, Floats]:
+        """Return F (m, e) and J (m, e, 3 k) at poses; the drivers' rows are the last ones."""
+        rows = _Rows(poses, self.column)
+        for joint in self.joints:
+            rows.add(joint)
+        for number in self.drivers:
+            driver, value = self.plan.drivers[number], poses.values[number]
+            if driver.ram >= 0:
+                rows.add_length(self.plan.joints[driver.ram], value)
+            else:
+                rows.add_turn(driver.body, driver.against, 1.0, value)
+        return rows.stacked()
+
+
+class _Rows:
+    """The equations of joints, one after the other."""
+
+    def __init__(self, poses: Poses, column: dict[int, int]) -> None:
+        self.poses, self.column = poses, column
+        self.frames = max(len(turn) for turn in poses.turns.values())
+        self.values: list[Floats] = []
+        self.slopes: list[Floats] = []
+
+    def add(self, joint: Joint) -> None:
+        """Add the equations of a pin, a slide, a guide or a gear."""
+        if joint.kind is Kind.PIN:
+            self._add_along(joint, np.ones(1, complex))
+            self._add_along(joint, np.full(1, 1j))
+        elif joint.kind is Kind.GEAR:
+            self.add_turn(joint.b, joint.a, joint.ratio)
+        else:
+            self._add_along(joint, 1j * self.poses.c[joint.a] * joint.along, turns=True)
+            if joint.kind is Kind.GUIDE:
+                self.add_turn(joint.b, joint.a, 1.0)
+
+    def add_length(self, ram: Joint, length: Floats) -> None:
+        """Add the equation of a ram of a given length."""
+        way = self.poses.at((ram.b, ram.at_b)) - self.poses.at((ram.a, ram.at_a))
+        distance = np.maximum(np.abs(way), 1e-300)
+        self._add_along(ram, way / distance, less=length)
+
+    def add_turn(self, body: int, against: int, ratio: float, more: Floats | float = 0.0) -> None:
+        """Add: the body turns by so many times the other's turn, and by more."""
+        self._row(self.poses.turns[body] - ratio * self.poses.turns[against] - more)
+        self._put(body, np.zeros(1, complex), np.ones(1))
+        self._put(against, np.zeros(1, complex), np.full(1, -ratio))
+
+    def _add_along(self, joint: Joint, unit: Points, less: Floats | float = 0.0, turns: bool = False) -> None:
+        """Add: the way from a's place to b's has this length along a direction, which may turn with a."""
+        a, b = self.poses.c[joint.a] * joint.at_a, self.poses.c[joint.b] * joint.at_b
+        way = b + self.poses.t[joint.b] - a - self.poses.t[joint.a]
+        self._row((way * unit.conj()).real - less)
+        self._put(joint.b, unit, (1j * b * unit.conj()).real)
+        turning = (1j * a * unit.conj()).real - ((way * (1j * unit).conj()).real if turns else 0.0)
+        self._put(joint.a, -unit, -turning)
+
+    def _row(self, value: Floats) -> None:
+        self.values.append(np.broadcast_to(value, self.frames))
+        self.slopes.append(np.zeros((self.frames, 3 * len(self.column))))
+
+    def _put(self, body: int, shift: Points, turn: Floats) -> None:
+        if body in self.column:
+            at = self.column[body]
+            self.slopes[-1][:, at] += shift.real
+            self.slopes[-1][:, at + 1] += shift.imag
+            self.slopes[-1][:, at + 2] += turn
+
+    def stacked(self) -> tuple[Floats, Floats]:
+        """Return F (m, e) and J (m, e, 3 k)."""
+        if not self.values:
+            return np.zeros((self.frames, 0)), np.zeros((self.frames, 0, 3 * len(self.column)))
+        return np.stack(self.values, axis=1), np.stack(self.slopes, axis=1)
+
+
+def independent(slopes: Floats, most: int) -> tuple[list[int], Floats]:
+    """Return rows of J (e, n) of which none is a combination of others, at most so many, and what is left.
+
+    Gram-Schmidt with pivots: what is left (e, n) of each row has no part along the rows taken.
+    """
+    left, taken = slopes.copy(), list[int]()
+    least = DEPENDENT * float(np.linalg.norm(slopes, axis=1).max(initial=0.0))
+    for _ in range(most):
+        lengths = np.linalg.norm(left, axis=1)
+        if not len(lengths) or lengths.max() <= least:
+            break
+        row = int(lengths.argmax())
+        taken.append(row)
+        unit = left[row] / lengths[row]
+        left = left - np.outer(left @ unit, unit)
+    return sorted(taken), left
+
+
+def at_rest(plan: Plan) -> Poses:
+    """Return all bodies in the rest pose, one row."""
+    poses = Poses([np.array([value]) for value in plan.rest], plan.rest)
+    for body in range(1, len(plan.names)):
+        poses.put(body, np.zeros(1), 0j, np.zeros(1, complex))
+    return poses
+
+
+class Group:
+    """Bodies that no step places, and the rows of J that hold them."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan, self.bodies = plan, plan.left
+        self.equations = Equations(plan, plan.left)
+        _, slopes = self.equations.at(at_rest(plan))
+        self.kept, _ = independent(slopes[0], 3 * len(plan.left))
+        self.is_held = len(self.kept) == 3 * len(plan.left)
+        self.rows = slopes.shape[1]
+        self.side = float(np.linalg.det(slopes[0, self.kept])) if self.is_held else 0.0
+
+    def place(self, poses: Poses, earlier: Sequence[Poses]) -> Floats:
+        """Place the bodies of the group, led through known poses from rest on; return the margin (m,).
+
+        earlier: the known bodies' poses on the way, the last those of `poses`.
+        """
+        frames = max(len(value) for value in poses.values)
+        now = before = np.zeros((frames, 3 * len(self.bodies)))
+        alive = np.ones(frames, bool)
+        for known in earlier:
+            guess = 2.0 * now - before  # by the secant
+            before, last = now, known is earlier[-1]
+            now, gaps, sides = self._corrected(known, guess, LAST_ROUNDS if last else ROUNDS)
+            alive &= (gaps < LOST) & (sides * self.side > 0.0)
+        self._put(poses, now)
+        margin = sides / self.side
+        return np.where(alive & (gaps <= ROUNDING), margin, -np.abs(margin) - gaps - ROUNDING)
+
+    def _corrected(self, known: Poses, guess: Floats, rounds: int) -> tuple[Floats, Floats, Floats]:
+        """Return x, y and turn of each body (m, 3 k) after some rounds, the gaps (m,) and det J (m,)."""
+        for done in range(rounds + 1):
+            self._put(known, guess)
+            gap, slopes = self.equations.at(known)
+            kept = slopes[:, self.kept]
+            largest = np.abs(gap).max(axis=1)
+            if done == rounds or largest.max() < 1e-15:
+                break
+            sides = np.linalg.det(kept)
+            regular = np.abs(sides) > LOST_SIDE * abs(self.side)  # else the row is lost anyway
+            kept = np.where(regular[:, None, None], kept, np.eye(len(self.kept)))
+            steps = np.linalg.solve(kept, -gap[:, self.kept, None])[..., 0]
+            length = np.abs(steps).max(axis=1, keepdims=True)
+            guess = guess + steps * np.minimum(1.0, 0.3 / np.maximum(length, 1e-300))
+        return guess, largest, np.linalg.det(slopes[:, self.kept])
+
+    def _put(self, poses: Poses, rows: Floats) -> None:
+        for number, body in enumerate(self.bodies):
+            x, y, turn = rows[:, 3 * number : 3 * number + 3].T
+            poses.put(body, turn, 0j, x + 1j * y)

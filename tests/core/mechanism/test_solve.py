@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The solution of a plan: continuous turns, open joints, and what is held."""
+
+import numpy as np
+from machines import four_bar, pinned
+
+from ik2d_addon.core import MechanismStatus
+from ik2d_addon.core.mechanism.solve import solved
+
+
+def test_turns_go_on_over_whole_turns():
+    solution = solved(four_bar().mechanism.plan, [np.linspace(0.0, 40.0, 400)])
+    assert np.abs(np.diff(solution.turns, axis=0)).max() < 0.3
+    parallel = pinned((0, "a", 0), ("a", "b", 1.0), ("b", "c", 1.5 + 1.7j), ("c", 0, 0.3j)).drive("a")
+    turns = parallel.solve({"a": np.linspace(0.0, 40.0, 400)}).turns
+    assert np.abs(np.diff(turns, axis=0)).max() < 0.6 and turns[-1].min() > -3.2
+
+
+def test_a_driver_that_turns_farther_than_half_a_turn_a_frame_keeps_its_number():
+    values = np.array([9.0, 20.0, -30.0])
+    assert np.array_equal(solved(four_bar().mechanism.plan, [values]).turn("crank"), values)
+
+
+def test_a_rest_pose_that_is_not_closed_is_closed_by_the_lengths_of_its_bodies():
+    mechanism = pinned((0, "crank", 0), ("crank", "rod", 1j)).pin("rod", "arm", [2.0, 2.0], [2.02, 1.98])
+    mechanism = mechanism.pin("arm", 0, [3.0, 0.0]).drive("crank")
+    solution = mechanism.solve({"crank": [0.0, 1.0]})
+    assert (solution.open < 1e-12).all() and 0.1 < np.degrees(abs(solution.turn("arm")[0])) < 2.0
+
+
+def test_three_wheels_on_one_rod_agree_and_jam_where_a_pivot_is_off():
+    def wheels(middle):
+        pins = [(0, "w1", 0), ("w1", "rod", 1j), ("rod", "w3", 4 + 1j), ("w3", 0, 4)]
+        return pinned(*pins, (0, "w2", middle), ("w2", "rod", 2 + 1j)).drive("w1")
+
+    solution = wheels(2.0).solve({"w1": np.linspace(0.1, 6.0, 401)}, dead="THROUGH")
+    assert (solution.status == MechanismStatus.CLOSED).all() and solution.open.max() < 1e-7
+    off = solved(wheels(2.05).plan, [np.linspace(0.1, 6.0, 401)], "THROUGH")
+    assert 0.04 < off.open.max() < 0.06 and (off.status == MechanismStatus.OPEN).any()
