@@ -9,6 +9,7 @@ import numpy as np
 
 from ik2d_addon.core import (
     Chain,
+    Mechanism,
     Plane,
     Region,
     Stretch,
@@ -50,6 +51,10 @@ STEPS = {
     "ground_velocity": [0.1, 0.0, 0.0],
     "loop": True,
 }
+FOUR_BAR = Mechanism().pin(0, "crank", [0, 0]).pin("crank", "rod", [0, 1]).pin("rod", "arm", [2, 2])
+FOUR_BAR = FOUR_BAR.pin("arm", 0, [3, 0]).drive("crank")
+ENGINE = Mechanism().pin(0, "crank", [0, 0]).pin("crank", "rod", [1, 0]).pin("rod", "piston", [4, 0.2])
+POSED = FOUR_BAR.solve({"crank": [0.0, 1.0]})
 TARGETS, ZEROS = [[1.0, 0.5], [0.3, 0.2]], [0.0, 0.0]
 REGION_PARTS = {name: getattr(REGION, name) for name in ("sets", "scale", "low", "high", "least", "most")}
 
@@ -181,6 +186,30 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "project": (PLANE.project, {"points": JOINTS}),
     "lift": (PLANE.lift, {"points": TARGETS}),
     "distance": (PLANE.distance, {"points": JOINTS}),
+    "pin": (FOUR_BAR.pin, {"a": "arm", "b": "hand", "place": [3.0, 2.0], "place_b": [3.0, 2.1]}),
+    "slide": (
+        ENGINE.slide,
+        {"a": 0, "b": "piston", "place": [4, 0.2], "direction": [1, 0], "keeps_angle": True},
+    ),
+    "gear": (FOUR_BAR.gear, {"a": "crank", "b": "wheel", "ratio": -2.0}),
+    "ram": (FOUR_BAR.ram, {"a": 0, "place_a": [3, 0], "b": "rod", "place_b": [1, 2], "name": "ram"}),
+    "drive": (ENGINE.drive, {"what": "crank", "against": 0}),
+    "other_side": (FOUR_BAR.other_side, {"body": "arm"}),
+    "solve": (
+        lambda crank, dead, ease: FOUR_BAR.solve({"crank": crank}, dead=dead, ease=ease),
+        {"crank": [0.0, 1.0], "dead": "EASE", "ease": 0.1},
+    ),
+    "solve drivers": (FOUR_BAR.solve, {"drivers": {"crank": [0.0, 1.0]}}),
+    "solve_target": (
+        FOUR_BAR.solve_target,
+        {"body": "rod", "place": [1.0, 2.0], "target": TARGETS, "drivers": {}, "goes_on": True},
+    ),
+    "feasible": (
+        FOUR_BAR.feasible,
+        {"driver": "crank", "least": -1.0, "greatest": 1.0, "others": {}},
+    ),
+    "places": (POSED.places, {"body": "rod", "place": [1.0, 2.0]}),
+    "turn of a body": (POSED.turn, {"body": "rod", "against": "crank"}),
 }
 
 NUMBERS = (

@@ -68,6 +68,13 @@ class Driver:
     ram: int = -1  # the number of its joint
 
 
+def checked_body(body: object) -> Body:
+    """Return a body's name or number; raise IK2DError for anything else."""
+    if isinstance(body, (str, int)) and not isinstance(body, bool):
+        return body
+    raise IK2DError(f"a body must be a name or a whole number, not {brief(body)}")
+
+
 def point(place: ArrayLike, name: str) -> complex:
     """Return a place (x, y) as a complex number; raise IK2DError for anything else."""
     pair = floats_within(place, name, LONGEST)

@@ -13,7 +13,7 @@ from ..inputs import LARGEST_ANGLE, LONGEST, Floats, brief, checked_kind, common
 from ..words import refusal
 from .backwards import solved_backwards
 from .drivers import MOST_TURNS, feasible
-from .joints import GROUND, MOST_BODIES, Body, Driver, Joint, Kind, point
+from .joints import GROUND, MOST_BODIES, Body, Driver, Joint, Kind, checked_body, point
 from .mobility import Mobility, mobility_of
 from .plan import Plan, planned
 from .posing import TURN
@@ -21,6 +21,8 @@ from .solution import MechanismSolution
 from .solve import solved
 
 DEAD = ("STOP", "EASE", "THROUGH")
+# Of a place that is dragged, from the joints, in sizes.
+FARTHEST = 1e6
 MOST_ANGLE = MOST_TURNS * TURN  # of a range that is looked at
 
 
@@ -50,9 +52,9 @@ class Mechanism:
 
         Raises IK2DError for a body on itself, and for two bodies with two pins.
         """
-        at = point(place, "place")
+        at, pair = point(place, "place"), {checked_body(a), checked_body(b)}
         if any(
-            one.kind is Kind.PIN and {self.bodies[one.a], self.bodies[one.b]} == {a, b} for one in self.joints
+            one.kind is Kind.PIN and {self.bodies[one.a], self.bodies[one.b]} == pair for one in self.joints
         ):
             raise refusal("'{a}' and '{b}' are pinned already: a loop needs three bodies or more", a=a, b=b)
         return self._with(a, b, Kind.PIN, at, at if place_b is None else point(place_b, "place_b"))
@@ -67,6 +69,7 @@ class Mechanism:
         along = point(direction, "direction")
         if not abs(along) > 0.0:
             raise refusal("The slide of '{a}' and '{b}' has no direction", a=a, b=b)
+        checked_kind(keeps_angle, bool, "keeps_angle")
         at, kind = point(place, "place"), Kind.GUIDE if keeps_angle else Kind.SLIDE
         return self._with(a, b, kind, at, at, along=along / abs(along))
 
@@ -83,19 +86,16 @@ class Mechanism:
         Raises IK2DError for a name that a body or another ram has.
         """
         taken = {*self.bodies, *(one.name for one in self.joints if one.kind is Kind.RAM)}
-        if not isinstance(name, str) or name in taken or name in (a, b):
-            raise refusal("The name {name} is taken, or is no text: name the ram otherwise", name=brief(name))
+        if not isinstance(name, str) or name in taken or name in (checked_body(a), checked_body(b)):
+            raise IK2DError(f"the ram's name must be a text that nothing else has, not {brief(name)}")
         return self._with(a, b, Kind.RAM, point(place_a, "place_a"), point(place_b, "place_b"), name=name)
 
     def _with(
         self, a: Body, b: Body, kind: Kind, at_a: complex, at_b: complex, **more: object
     ) -> "Mechanism":
-        for body in (a, b):
-            if isinstance(body, bool) or not isinstance(body, (str, int)):
-                raise refusal("A body is a name or a number, not {body}", body=brief(body))
-        if a == b:
+        if checked_body(a) == checked_body(b):
             raise refusal("A joint needs two bodies, not '{body}' and itself", body=a)
-        bodies = (*self.bodies, *(body for body in (a, b) if body not in self.bodies))
+        bodies = (*self.bodies, *(one for one in map(checked_body, (a, b)) if one not in self.bodies))
         if len(bodies) > MOST_BODIES + 1:
             raise refusal("A mechanism has at most {most} bodies", most=MOST_BODIES)
         joint = Joint(kind, bodies.index(a), bodies.index(b), at_a, at_b, **more)  # type: ignore[arg-type]
@@ -106,12 +106,13 @@ class Mechanism:
 
         Raises IK2DError for what the mechanism has not, and for a driver that it has.
         """
+        checked_body(what)
         if any(one.name == what for one in self.drivers):
             raise refusal("'{driver}' drives already", driver=what)
         for count, one in enumerate(self.joints):
             if one.kind is Kind.RAM and one.name == what:
                 return replace(self, drivers=(*self.drivers, Driver(what, ram=count)))
-        if what == GROUND or what == against:
+        if what == GROUND or what == checked_body(against):
             raise refusal("'{driver}' cannot drive itself", driver=what)
         driver = Driver(what, self._number(what), self._number(against))
         return replace(self, drivers=(*self.drivers, driver))
@@ -122,9 +123,9 @@ class Mechanism:
         return replace(self, sides=self.sides ^ {body})
 
     def _number(self, body: Body) -> int:
-        if isinstance(body, (str, int)) and body in self.bodies:
+        if checked_body(body) in self.bodies:
             return self.bodies.index(body)
-        raise refusal("The mechanism has no body or ram {body}", body=brief(body))
+        raise IK2DError(f"the mechanism has no body or ram {brief(body)}")
 
     @cached_property
     def plan(self) -> Plan:
@@ -162,13 +163,11 @@ class Mechanism:
         >>> np.degrees(four.solve({"crank": [0, np.pi, 2 * np.pi]}).turn("arm")).round(3) + 0.0
         array([ 0.   , 48.904,  0.   ])
         """
-        if dead not in DEAD:
-            raise refusal(
-                "dead must be one of {names}, not {value}", names=", ".join(DEAD), value=brief(dead)
-            )
+        if not isinstance(dead, str) or dead not in DEAD:
+            raise IK2DError(f"dead must be one of {', '.join(DEAD)}, not {brief(dead)}")
         width = number(ease, "ease")
         if width < 0.0:
-            raise refusal("ease must not be negative, and it is {value}", value=width)
+            raise IK2DError(f"ease must not be negative, and it is {width}")
         return solved(self._ready(), self._values(drivers), dead, width)
 
     def solve_target(
@@ -192,19 +191,22 @@ class Mechanism:
         >>> crank.solve_target("crank", [1, 0], [[0, 1], [0, 3]]).turn("crank").round(6)
         array([1.570796, 1.570796])
         """
-        plan, given = self._ready(), self._values(drivers or {})
+        plan, given = self._ready(), self._values({} if drivers is None else drivers)
         free = [count for count, one in enumerate(self.drivers) if one.name not in (drivers or {})]
         if not free:
-            raise refusal("All drivers are given: leave out those that the target may move")
+            raise IK2DError("all drivers are given: leave out those that the target may move")
+        checked_kind(goes_on, bool, "goes_on")
         targets = floats_within(target, "target", LONGEST)
-        if targets.shape[-1:] != (2,) or targets.ndim > 2:
-            raise refusal("target must be pairs of x and y, not {value}", value=brief(target))
+        if targets.shape[-1:] != (2,) or targets.ndim > 2 or not targets.size:
+            raise IK2DError(f"target must be pairs of x and y, not {brief(target)}")
         ends = (np.atleast_2d(targets) - [plan.centre.real, plan.centre.imag]) / plan.size
         at = (point(place, "place") - plan.centre) / plan.size
+        if not abs(at) <= FARTHEST:
+            raise IK2DError(f"place must be nearer to the joints, within {FARTHEST:g} sizes of them")
         frames = common_shape(target=(len(ends),), drivers=(len(given[0]),))[0]
         goals = np.broadcast_to(ends[:, 0] + 1j * ends[:, 1], frames)
         values = [np.broadcast_to(value, frames) for value in given]
-        return solved_backwards(plan, values, free, (self._number(body), at), goals, bool(goes_on))
+        return solved_backwards(plan, values, free, (self._number(body), at), goals, goes_on)
 
     def feasible(
         self, driver: Body, least: float, greatest: float, others: Mapping[Body, float] | None = None
@@ -221,13 +223,11 @@ class Mechanism:
         count = self._driver(driver)
         ends = [number(value, name) for value, name in ((least, "least"), (greatest, "greatest"))]
         if ends[0] >= ends[1]:
-            raise refusal(
-                "least must be below greatest, not {least} and {greatest}", least=least, greatest=greatest
-            )
-        values = [float(value[0]) for value in self._values(others or {})]
+            raise IK2DError(f"least must be below greatest, not {ends[0]} and {ends[1]}")
+        values = [float(value[0]) for value in self._values({} if others is None else others)]
         unit = plan.size if self.drivers[count].ram >= 0 else 1.0
         if unit == 1.0 and max(abs(end) for end in ends) > MOST_ANGLE:
-            raise refusal("A driver's range must lie within {most:.0f} radians", most=MOST_ANGLE)
+            raise IK2DError(f"a driver's range must lie within {MOST_ANGLE:.0f} radians")
         return feasible(plan, count, ends[0] / unit, ends[1] / unit, values) * unit
 
     def _ready(self) -> Plan:
@@ -244,9 +244,9 @@ class Mechanism:
 
     def _driver(self, name: Body) -> int:
         for count, one in enumerate(self.drivers):
-            if one.name == name:
+            if one.name == checked_body(name):
                 return count
-        raise refusal("{name} is no driver of this mechanism", name=brief(name))
+        raise IK2DError(f"{brief(name)} is no driver of this mechanism")
 
     def _values(self, drivers: Mapping[Body, ArrayLike]) -> list[Floats]:
         """Return the drivers' values (frames,), lengths as parts of the size."""
@@ -256,12 +256,10 @@ class Mechanism:
             count = self._driver(name)
             is_ram = self.drivers[count].ram >= 0
             values = floats_within(given, f"driver {name!r}", LONGEST if is_ram else LARGEST_ANGLE)
-            if values.ndim > 1:
-                raise refusal(
-                    "Driver '{name}' takes one number a frame, not {value}", name=name, value=brief(given)
-                )
+            if values.ndim > 1 or not values.size:
+                raise IK2DError(f"driver {name!r} must be one number a frame, not {brief(given)}")
             if is_ram and (values < 0.0).any():
-                raise refusal("The length of '{name}' must not be negative", name=name)
+                raise IK2DError(f"the length of {name!r} must not be negative")
             found[count] = np.atleast_1d(values / self.plan.size if is_ram else values)
         frames = common_shape(
             **{str(one.name): value.shape for one, value in zip(self.drivers, found, strict=True)}

@@ -7,9 +7,10 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..inputs import Floats, unwrapped
-from ..words import number_of, refusal, say
-from .joints import CLOSED, Body, Kind, Points, pairs, point
+from ..errors import IK2DError
+from ..inputs import Floats, brief, unwrapped
+from ..words import noted, number_of, say
+from .joints import CLOSED, Body, Kind, Points, checked_body, pairs, point
 from .plan import Plan
 
 
@@ -73,10 +74,9 @@ class MechanismSolution:
         return unwrapped(np.angle(way / rest)[:, np.newaxis])[:, 0]
 
     def _number(self, body: Body) -> int:
-        try:
-            return self.bodies.index(body)
-        except ValueError:
-            raise refusal("The mechanism has no body '{body}'", body=body) from None
+        if checked_body(body) not in self.bodies:
+            raise IK2DError(f"the mechanism has no body {brief(body)}")
+        return self.bodies.index(body)
 
     def _at(self, number: int, place: complex) -> Points:
         at: Points = np.exp(1j * self.turns[:, number]) * place + self.shifts[:, number]
@@ -85,13 +85,13 @@ class MechanismSolution:
     def _ram(self, name: str) -> tuple[complex, Points]:
         """Return the way from a ram's first place to its second, at rest and on the frames."""
         for joint in self.plan.joints:
-            if joint.kind is Kind.RAM and joint.name == name:
+            if joint.kind is Kind.RAM and joint.name == checked_body(name):
                 ends = [
                     joint.at_a * self.plan.size + self.plan.centre,
                     joint.at_b * self.plan.size + self.plan.centre,
                 ]
                 return ends[1] - ends[0], self._at(joint.b, ends[1]) - self._at(joint.a, ends[0])
-        raise refusal("The mechanism has no ram '{ram}'", ram=name)
+        raise IK2DError(f"the mechanism has no ram {brief(name)}")
 
     def remarks(self) -> list[str]:
         """Return what to say of frames that are not as their drivers ask, in the user's language."""
@@ -113,11 +113,10 @@ class MechanismSolution:
         count = int((self.status == MechanismStatus.OPEN).sum())
         if count:
             frame = int(self.open.argmax())
-            template = "A loop never closes" if count == len(self.open) else "A loop is open"
             said.append(
                 say(
                     "{what}: {gap} short on row {frame}, open on {count} of {frames}",
-                    what=say(template),
+                    what=noted("A loop never closes") if count == len(self.open) else noted("A loop is open"),
                     gap=f"{self.open[frame]:.2g}",
                     frame=frame,
                     count=count,
