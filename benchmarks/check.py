@@ -23,7 +23,7 @@ from numpy.core._multiarray_umath import __cpu_features__
 
 from ik2d_addon.core import Chain, solve_ccd, solve_ccd_path, solve_even, solve_two_bone
 
-from . import c_port, clips, frames, plain_ccd, scenes
+from . import c_port, clips, frames, linkages, plain_ccd, scenes
 from .bakers import bake_ours, nla_bake
 from .bakes import ALIKE
 from .contestants import TOLERANCE, chain_of
@@ -291,6 +291,8 @@ RATIOS = (
     Ratio("200 bones, CCD, 400 targets : 10 bones, 8,000 targets", lambda: _growth(8_000, 400)),
     # From 0.5 to 0.8, by what has used the process's memory before.
     Ratio("200 bones, Even, 1,000 targets : 10 bones, 20,000 targets", _growth_of_even, 1.5),
+    Ratio("ten links, 1,000 frames : pylinkage", linkages.against_pylinkage, FRAMES_BOUND),
+    Ratio("ten links, 1,000 frames : two bones, 1,000 targets", linkages.against_two_bones, FRAMES_BOUND),
     Ratio("bake of ten chains of two bones : nla.bake", lambda: _bake(10, 2)),
     Ratio("bake of ten chains of two bones, keys every 10 frames : nla.bake", lambda: _bake(10, 2, every=10)),
     Ratio("bake of ten chains of two bones, keys on each frame : nla.bake", lambda: _bake(10, 2, every=1)),

@@ -14,6 +14,7 @@ from benchmarks import (
     c_port,
     check,
     ik_constraint,
+    linkages,
     native,
     native_rigs,
     peak,
@@ -264,6 +265,13 @@ def test_each_side_of_a_ratio_runs(monkeypatch, one):
     tasks = one.make()
     for task in tasks or ():
         task()
+
+
+def test_pylinkage_turns_the_same_ten_links():
+    turn = linkages.pylinkage()
+    if turn is None:
+        pytest.skip("pylinkage is not installed")
+    assert np.abs(turn() - linkages.places()).max() < 1e-9
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ def posed(plan: Plan, values: Sequence[Floats], turnings: Turnings | None = None
         margins.append(_led(plan, poses, values, turnings or {}))
     frames = max((len(value) for value in values), default=1)
     each = [np.broadcast_to(np.inf if margin is None else margin, frames) for margin in margins]
-    return poses, np.stack(each, axis=1) if each else np.full((frames, 1), np.inf)
+    return poses, np.array(each).T if each else np.full((frames, 1), np.inf)
 
 
 def _stepped(plan: Plan, values: Sequence[Floats], turnings: Turnings) -> tuple[Poses, list[Floats | None]]:

@@ -9,7 +9,7 @@ from ..inputs import Floats, unwrapped
 from .drivers import ROUNDING, held
 from .joints import CLOSED
 from .plan import Plan
-from .posing import gap, posed
+from .posing import TURN, gap, posed
 from .solution import MechanismSolution, status_of
 
 
@@ -17,7 +17,7 @@ def solved(plan: Plan, given: Sequence[Floats], dead: str = "STOP", ease: float 
     """Return the solution for drivers' values (frames,), in parts of the size."""
     kept = held(plan, given, dead, ease)
     poses, margins = posed(plan, kept.values, kept.turnings)
-    frames, bodies = len(margins), range(len(plan.names))
+    frames = len(margins)
     open_by = np.maximum(0.0, -margins).max(axis=1)
     if plan.left:
         open_by = np.maximum(0.0, -margins[:, :-1]).max(axis=1, initial=0.0)
@@ -25,17 +25,19 @@ def solved(plan: Plan, given: Sequence[Floats], dead: str = "STOP", ease: float 
     for joint in plan.joints if plan.left else plan.unused:
         if joint in plan.unused or {joint.a, joint.b} & {*plan.left}:
             open_by = np.maximum(open_by, gap(poses, joint))
-    turns = np.stack([np.broadcast_to(poses.turns[body], frames) for body in bodies], axis=1)
-    c = np.stack([np.broadcast_to(poses.c[body], frames) for body in bodies], axis=1)
-    t = np.stack([np.broadcast_to(poses.t[body], frames) for body in bodies], axis=1)
-    shifts = plan.centre + plan.size * t - c * plan.centre
+    turns, shifts = np.empty((len(plan.names), frames)), np.empty((len(plan.names), frames), complex)
+    for body in range(len(plan.names)):  # rows of memory: a body's frames
+        turns[body] = poses.turns[body]
+        np.multiply(poses.c[body], -plan.centre, out=shifts[body])
+        shifts[body] += plan.size * poses.t[body]
+    shifts += plan.centre
     units = [plan.size if one.ram >= 0 else 1.0 for one in plan.drivers]
     names = [one.name for one in plan.drivers]
     return MechanismSolution(
         plan=plan,
         bodies=plan.names,
-        turns=_continuous(plan, turns),
-        shifts=shifts,
+        turns=_continuous(plan, turns).T,
+        shifts=shifts.T,
         open=open_by * plan.size,
         status=status_of(open_by, kept.held, kept.eased),
         drivers={name: value * unit for name, value, unit in zip(names, kept.values, units, strict=True)},
@@ -45,13 +47,13 @@ def solved(plan: Plan, given: Sequence[Floats], dead: str = "STOP", ease: float 
 
 
 def _continuous(plan: Plan, turns: Floats) -> Floats:
-    """Return turns (frames, bodies) without jumps, but for bodies whose turn is given as a number."""
+    """Return turns (bodies, frames) without jumps, but for bodies whose turn is given as a number."""
     given = {0}
     for step in plan.steps:
         if step.side == 0.0 and step.driver >= 0 and given.issuperset(step.on):
             given.update(step.bodies)
-    found = [body for body in range(turns.shape[1]) if body not in given]
-    some = turns[:, found]
-    some[:1] -= 2.0 * np.pi * np.rint(some[:1] / (2.0 * np.pi))
-    turns[:, found] = unwrapped(some)
+    found = [body for body in range(len(turns)) if body not in given]
+    some = turns[found]
+    some[:, 0] -= TURN * np.rint(some[:, 0] / TURN)
+    turns[found] = unwrapped(some.T).T
     return turns
