@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Try the solvers in a window: drag the target, choose a solver, set limits, step CCD, see the region."""
+"""Try the solvers in a window: drag the target, choose a solver, set limits, step CCD, see the region.
+
+With --machine: a four-bar linkage, to turn by its crank and to drag by its coupler.
+"""
 
 import argparse
 import sys
@@ -24,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--bones", type=int, choices=range(1, MOST_BONES + 1), default=3, help="how many bones (3)"
     )
+    parser.add_argument("--machine", action="store_true", help="a four-bar linkage instead of the arm")
     parser.add_argument(
         "--save", metavar="PICTURE", help="save a picture of the window instead of opening it"
     )
@@ -44,9 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not (chosen.save or opens_windows):
             print(NO_WINDOW.format(backend=plt.get_backend()), file=sys.stderr)
             return 1
+        from .machine_window import MachineWindow
         from .window import Window
 
-        window = Window(chosen.bones)
+        window = MachineWindow() if chosen.machine else Window(chosen.bones)
         if not chosen.save:
             plt.show()
             return 0

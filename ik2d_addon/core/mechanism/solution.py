@@ -94,7 +94,7 @@ class MechanismSolution:
         raise IK2DError(f"the mechanism has no ram {brief(name)}")
 
     def remarks(self) -> list[str]:
-        """Return what to say of frames that are not as their drivers ask, in the user's language."""
+        """Return sentences on frames that are not as their drivers ask, in the user's language."""
         said = []
         for driver, flags in self.held.items():
             if flags.any():
