@@ -47,6 +47,9 @@ class Mechanism:
     drivers: tuple[Driver, ...] = ()
     sides: frozenset[Body] = frozenset()
 
+    def __reduce__(self) -> tuple[type["Mechanism"], tuple[object, ...]]:
+        return Mechanism, (self.bodies, self.joints, self.drivers, self.sides)  # a plan has functions
+
     def pin(self, a: Body, b: Body, place: ArrayLike, place_b: ArrayLike | None = None) -> "Mechanism":
         """Keep a place of body a and one of body b together; place_b: where the rest pose is not closed.
 

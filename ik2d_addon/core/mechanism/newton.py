@@ -17,8 +17,9 @@ from .steps import Poses
 
 # Steps on the way from rest, of drivers by at most LEAD (radians, or parts of the size) each.
 STEPS, LEAD = 24, 0.15
-# Newton's rounds on the way and at its end; a row is lost where it is open by more on the way.
-ROUNDS, LAST_ROUNDS, LOST = 4, 8, 1e-4
+# Newton's rounds on the way and at its end, there as long as the gap of a row falls; a row is lost where it
+# is open by more on the way.
+ROUNDS, LAST_ROUNDS, MOST_ROUNDS, FALL, LOST = 4, 8, 48, 0.6, 1e-4
 LOST_SIDE = 1e-9  # of det J at rest
 # A row closes where it is open by no more than rounding.
 ROUNDING = 1e-12
@@ -169,21 +170,27 @@ class Group:
         for known in earlier:
             guess = 2.0 * now - before  # by the secant
             before, last = now, known is earlier[-1]
-            now, gaps, sides = self._corrected(known, guess, LAST_ROUNDS if last else ROUNDS)
+            now, gaps, sides = self._corrected(known, guess, last)
             alive &= (gaps < LOST) & (sides * self.side > 0.0)
         self._put(poses, now)
         margin = sides / self.side
         return np.where(alive & (gaps <= ROUNDING), margin, -np.abs(margin) - gaps - ROUNDING)
 
-    def _corrected(self, known: Poses, guess: Floats, rounds: int) -> tuple[Floats, Floats, Floats]:
-        """Return x, y and turn of each body (m, 3 k) after some rounds, the gaps (m,) and det J (m,)."""
-        for done in range(rounds + 1):
+    def _corrected(self, known: Poses, guess: Floats, last: bool) -> tuple[Floats, Floats, Floats]:
+        """Return x, y and turn of each body (m, 3 k) after some rounds, the gaps (m,) and det J (m,).
+
+        Next to a dead point each round halves what is off, and so quarters the gap: at last these go on.
+        """
+        before, falls = np.full(len(guess), np.inf), np.ones(len(guess), bool)
+        for done in range(MOST_ROUNDS if last else ROUNDS + 1):
             self._put(known, guess)
             gap, slopes = self.equations.at(known)
             kept = slopes[:, self.kept]
             largest = np.abs(gap).max(axis=1)
-            if done == rounds or largest.max() < 1e-15:
+            falls &= (largest >= 1e-15) & ((done < LAST_ROUNDS) | (largest < FALL * before))
+            if done == (MOST_ROUNDS - 1 if last else ROUNDS) or not falls.any():
                 break
+            before = largest
             sides = np.linalg.det(kept)
             regular = np.abs(sides) > LOST_SIDE * abs(self.side)  # else the row is lost anyway
             kept = np.where(regular[:, None, None], kept, np.eye(len(self.kept)))

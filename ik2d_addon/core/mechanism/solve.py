@@ -7,7 +7,7 @@ import numpy as np
 
 from ..inputs import Floats, unwrapped
 from .drivers import ROUNDING, held
-from .joints import CLOSED
+from .joints import CLOSED, Kind
 from .plan import Plan
 from .posing import TURN, gap, posed
 from .solution import MechanismSolution, status_of
@@ -23,7 +23,7 @@ def solved(plan: Plan, given: Sequence[Floats], dead: str = "STOP", ease: float 
         open_by = np.maximum(0.0, -margins[:, :-1]).max(axis=1, initial=0.0)
         open_by = np.where(margins[:, -1] < -ROUNDING, np.maximum(open_by, 2.0 * CLOSED), open_by)
     for joint in plan.joints if plan.left else plan.unused:
-        if joint in plan.unused or {joint.a, joint.b} & {*plan.left}:
+        if joint in plan.unused or (joint.kind is not Kind.RAM and {joint.a, joint.b} & {*plan.left}):
             open_by = np.maximum(open_by, gap(poses, joint))
     turns, shifts = np.empty((len(plan.names), frames)), np.empty((len(plan.names), frames), complex)
     for body in range(len(plan.names)):  # rows of memory: a body's frames

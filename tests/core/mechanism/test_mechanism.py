@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Machines that people build, over full turns or as far as they go; and what a caller may hand in."""
 
+import pickle
+
 import numpy as np
 import pytest
 from machines import (
@@ -129,6 +131,13 @@ def test_a_toggle_is_held_at_its_dead_point_and_says_so():
     assert solution.remarks() == [
         "'handle' is held at 13.6\N{DEGREE SIGN} on 91 of 401 frames (given: 34.4\N{DEGREE SIGN})"
     ]
+
+
+def test_a_mechanism_is_pickled_without_its_plan():
+    machine = jansen_leg()
+    first = machine.mechanism.solve(machine.run(20))
+    again = pickle.loads(pickle.dumps(machine.mechanism)).solve(machine.run(20))
+    assert np.array_equal(again.turns, first.turns)
 
 
 FOUR = four_bar().mechanism

@@ -78,3 +78,18 @@ def test_independent_rows_leave_out_combinations():
     rows = np.array([[1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
     kept, left = independent(rows, 3)
     assert len(kept) == 2 and np.linalg.matrix_rank(rows[kept]) == 2 and np.abs(left).max() < 1e-12
+
+
+@pytest.mark.slow
+def test_a_dead_point_without_triangles_is_found_to_1e_12():
+    (interval,) = far_stephenson().mechanism.feasible("far", -1.0, 1.0)
+    # By the crank, whose triangles close all round: the far link turns back where its turn is extreme.
+    near, ends = stephenson().mechanism, []
+    for sign in (-1.0, 1.0):
+        angles = np.linspace(-np.pi, np.pi, 4001)
+        for _ in range(6):
+            turns = sign * near.solve({"crank": angles}).turn("far")
+            best = angles[turns.argmax()]
+            angles = best + np.linspace(-2.0, 2.0, 401) * (angles[1] - angles[0])
+        ends.append(sign * turns.max())
+    assert np.abs(interval - ends).max() < 1e-12

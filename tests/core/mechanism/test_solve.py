@@ -2,9 +2,10 @@
 """The solution of a plan: continuous turns, open joints, and what is held."""
 
 import numpy as np
+import pytest
 from machines import four_bar, pinned
 
-from ik2d_addon.core import MechanismStatus
+from ik2d_addon.core import Mechanism, MechanismStatus
 from ik2d_addon.core.mechanism.solve import solved
 
 
@@ -14,6 +15,17 @@ def test_turns_go_on_over_whole_turns():
     parallel = pinned((0, "a", 0), ("a", "b", 1.0), ("b", "c", 1.5 + 1.7j), ("c", 0, 0.3j)).drive("a")
     turns = parallel.solve({"a": np.linspace(0.0, 40.0, 400)}).turns
     assert np.abs(np.diff(turns, axis=0)).max() < 0.6 and turns[-1].min() > -3.2
+
+
+def test_a_press_is_driven_by_its_ram():
+    press = Mechanism().slide(0, "press", [1, 1], [0, 1], keeps_angle=True)
+    press = press.ram(0, [0, 0], "press", [1, 1]).drive("ram")
+    lengths = np.linspace(1.2, 2.0, 50)
+    solution = press.solve({"ram": lengths})
+    assert (solution.status == MechanismStatus.CLOSED).all() and solution.open.max() < 1e-12
+    heights = np.sqrt(lengths**2 - 1.0)
+    assert np.abs(solution.places("press", [1, 1]) - np.stack((np.ones(50), heights), 1)).max() < 1e-12
+    assert press.feasible("ram", 0.5, 2.0)[0, 0] == pytest.approx(1.0, abs=1e-12)
 
 
 def test_a_driver_that_turns_farther_than_half_a_turn_a_frame_keeps_its_number():
