@@ -58,7 +58,9 @@ def held(plan: Plan, values: Sequence[Floats], dead: str, ease: float) -> Held:
     stopped = np.zeros((len(values), len(values[0]) if values else 1), bool)
     eased = stopped.copy()
     for driver, value in enumerate(values):
-        own = [number for number, on in enumerate(plan.hangs) if on == {driver} and _is_sided(plan, number)]
+        own = [
+            number for number, on in enumerate(plan.hangs) if on == {driver} and plan.steps[number].may_open
+        ]
         if not own:
             continue
         table = table_of(plan, driver, value, own)
@@ -71,10 +73,6 @@ def held(plan: Plan, values: Sequence[Floats], dead: str, ease: float) -> Held:
         eased[driver] = (used[driver] != value) & ~stopped[driver]
     _hold_several(plan, values, used, turnings, stopped)
     return Held(used, stopped, eased, turnings)
-
-
-def _is_sided(plan: Plan, step: int) -> bool:
-    return step == len(plan.steps) or plan.steps[step].side != 0.0
 
 
 def _repeated(plan: Plan, turnings: Turnings, values: Floats) -> dict[int, tuple[int, Floats]]:
@@ -169,7 +167,7 @@ def looked_at(
 ) -> tuple[list[tuple[float, float]], dict[int, tuple[int, Floats]]]:
     """Return the intervals of a driver in which steps close, over the rows of a table, and change points."""
     turnings: dict[int, tuple[int, Floats]] = {}
-    width, steps = _width(plan, driver), [step for step in steps if _is_sided(plan, step)]
+    width, steps = _width(plan, driver), [step for step in steps if plan.steps[step].may_open]
 
     def margins(value: Floats) -> Floats:
         values = [np.full(len(value), one) for one in others]
@@ -253,7 +251,7 @@ def _hold_several(
 ) -> None:
     """Hold the drivers of steps that depend on several, together, on their way from rest."""
     for step, on in enumerate(plan.hangs):
-        if len(on) < 2 or not _is_sided(plan, step):
+        if len(on) < 2 or not plan.steps[step].may_open:
             continue
         rows = np.flatnonzero(posed(plan, used, turnings)[1][:, step] < -ROUNDING)
         if not len(rows):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The data of a mechanism: bodies, joints between two of them, and drivers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TypeAlias
@@ -66,6 +67,13 @@ class Driver:
     body: int = 0
     against: int = 0
     ram: int = -1  # the number of its joint
+
+
+def ends_of(driver: Driver, joints: Sequence[Joint]) -> tuple[int, int]:
+    """Return the two bodies that a driver moves against one another."""
+    if driver.ram >= 0:
+        return joints[driver.ram].a, joints[driver.ram].b
+    return driver.body, driver.against
 
 
 def checked_body(body: object) -> Body:

@@ -10,8 +10,8 @@ from ..words import number_of, say
 from .drivers import held
 from .joints import CLOSED, Body, Joint, Kind
 from .newton import Equations, at_rest
-from .plan import Plan
-from .posing import gap, group_of, posed
+from .plan import MOST_LEFT, Plan
+from .posing import gap, posed
 
 # Values of each driver on which joints that jam are looked at; and the largest gap that may be an oversight.
 LOOKS, SLIGHT = 73, 0.1
@@ -62,8 +62,8 @@ def mobility_of(plan: Plan) -> Mobility:
     kinds = [joint.kind for joint in plan.joints]
     full, half = (sum(kind in some for kind in kinds) for some in (_FULL, _HALF))
     bodies = range(1, len(plan.names))
-    equations = Equations(plan, bodies)
-    slopes = equations.at(at_rest(plan))[1][0]
+    equations = Equations(plan.joints, plan.drivers, bodies)
+    slopes = equations.at(at_rest(plan.rest, bodies))[1][0]
     count = len(slopes) - len(equations.drivers)
     rank, _ = _rank(slopes[:count])
     held, null = _rank(slopes)
@@ -91,7 +91,7 @@ def _rank(slopes: Floats) -> tuple[int, Floats]:
 
 def _fault(plan: Plan, freedoms: int, left: int, slopes: Floats, count: int) -> str:
     """Return why a mechanism does not move as its drivers say, or ""."""
-    flat = plan.flat or (plan.left if plan.left and _is_dead(plan, len(slopes)) else ())
+    flat = plan.flat or (plan.left if left and plan.left and _is_dead(plan, len(slopes)) else ())
     if flat:
         return say(
             "The rest pose is a dead point of {bodies}: move it a little to the side that is meant",
@@ -115,13 +115,20 @@ def _fault(plan: Plan, freedoms: int, left: int, slopes: Floats, count: int) -> 
             freedoms=number_of(freedoms, "freedom"),
             bodies=say(" or ").join(f"'{plan.drivers[one].name}'" for one in _pair(slopes, count)),
         )
+    if plan.left:
+        return say(
+            "{bodies} hang together without triangles: at most {most} bodies may",
+            bodies=number_of(len(plan.left), "bone"),
+            most=MOST_LEFT,
+        )
     return ""
 
 
 def _is_dead(plan: Plan, rows: int) -> bool:
-    """Return whether equations enough hold the bodies of Newton's group, but not at rest."""
-    group = group_of(plan)
-    return not group.is_held and group.rows >= 3 * len(plan.left) and rows >= 3 * (len(plan.names) - 1)
+    """Return whether equations enough hold the bodies that are left, but not at rest."""
+    known = {*range(len(plan.names))} - {*plan.left}
+    equations = Equations(plan.joints, plan.drivers, plan.left, known)
+    return equations.count >= 3 * len(plan.left) and rows >= 3 * (len(plan.names) - 1)
 
 
 def _worst_gap(plan: Plan) -> tuple[Joint | None, float]:

@@ -6,13 +6,12 @@ The side is the sign of det J, which of a triangle is that of its area: a row on
 a dead point and is lost, since what it finds there is another way to assemble the bodies.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
 from ..inputs import Floats
-from .joints import Joint, Kind, Points
-from .plan import Plan
+from .joints import Driver, Joint, Kind, Points, ends_of
 from .steps import Poses
 
 # Steps on the way from rest, of drivers by at most LEAD (radians, or parts of the size) each.
@@ -30,22 +29,27 @@ DEPENDENT = 1e-9
 class Equations:
     """The closure equations F of some bodies, 0 where they close, and J = dF / d(x, y, turn) of each."""
 
-    def __init__(self, plan: Plan, bodies: Sequence[int], driven: bool = True) -> None:
-        self.plan, self.column = plan, {body: 3 * number for number, body in enumerate(bodies)}
-        own = set(bodies)
-        self.joints = [
-            one
-            for number, one in enumerate(plan.joints)
-            if {one.a, one.b} & own and (one.kind is not Kind.RAM)
-        ]
-        self.drivers = [number for number in range(len(plan.drivers)) if driven and self._touches(number)]
+    def __init__(
+        self,
+        joints: Sequence[Joint],
+        drivers: Sequence[Driver],
+        bodies: Sequence[int],
+        known: Collection[int] = (0,),
+    ) -> None:
+        """Take the joints and drivers between these bodies, and between them and known ones."""
+        self.all, self.given, self.column = joints, drivers, {body: 3 * n for n, body in enumerate(bodies)}
+        inside = {*bodies, *known}
+        self.joints = [one for one in joints if one.kind is not Kind.RAM and self._ties(one.a, one.b, inside)]
+        self.drivers = [n for n, one in enumerate(drivers) if self._ties(*ends_of(one, joints), inside)]
 
-    def _touches(self, number: int) -> bool:
-        one = self.plan.drivers[number]
-        ends = {one.body, one.against}
-        if one.ram >= 0:
-            ends = {self.plan.joints[one.ram].a, self.plan.joints[one.ram].b}
-        return bool(ends & self.column.keys())
+    def _ties(self, a: int, b: int, inside: set[int]) -> bool:
+        return inside.issuperset((a, b)) and (a in self.column or b in self.column)
+
+    @property
+    def count(self) -> int:
+        """The number of equations."""
+        twice = sum(one.kind in (Kind.PIN, Kind.GUIDE) for one in self.joints)
+        return len(self.joints) + twice + len(self.drivers)
 
     def at(self, poses: Poses) -> tuple[Floats, Floats]:
         """Return F (m, e) and J (m, e, 3 k) at poses; the drivers' rows are the last ones."""
@@ -53,9 +57,9 @@ class Equations:
         for joint in self.joints:
             rows.add(joint)
         for number in self.drivers:
-            driver, value = self.plan.drivers[number], poses.values[number]
+            driver, value = self.given[number], poses.values[number]
             if driver.ram >= 0:
-                rows.add_length(self.plan.joints[driver.ram], value)
+                rows.add_length(self.all[driver.ram], value)
             else:
                 rows.add_turn(driver.body, driver.against, 1.0, value)
         return rows.stacked()
@@ -139,25 +143,23 @@ def independent(slopes: Floats, most: int) -> tuple[list[int], Floats]:
     return sorted(taken), left
 
 
-def at_rest(plan: Plan) -> Poses:
-    """Return all bodies in the rest pose, one row."""
-    poses = Poses([np.array([value]) for value in plan.rest], plan.rest)
-    for body in range(1, len(plan.names)):
+def at_rest(rest: list[float], bodies: Iterable[int]) -> Poses:
+    """Return bodies in the rest pose, one row, with the drivers' values there."""
+    poses = Poses([np.array([value]) for value in rest], rest)
+    for body in bodies:
         poses.put(body, np.zeros(1), 0j, np.zeros(1, complex))
     return poses
 
 
 class Group:
-    """Bodies that no step places, and the rows of J that hold them."""
+    """Bodies that no formula places, and the rows of J that hold them, if they do."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan, self.bodies = plan, plan.left
-        self.equations = Equations(plan, plan.left)
-        _, slopes = self.equations.at(at_rest(plan))
-        self.kept, _ = independent(slopes[0], 3 * len(plan.left))
-        self.is_held = len(self.kept) == 3 * len(plan.left)
-        self.rows = slopes.shape[1]
-        self.side = float(np.linalg.det(slopes[0, self.kept])) if self.is_held else 0.0
+    def __init__(self, equations: Equations, known: Collection[int], rest: list[float]) -> None:
+        self.equations, self.bodies = equations, tuple(equations.column)
+        slopes = equations.at(at_rest(rest, {*known, *self.bodies} - {0}))[1][0]
+        self.kept, _ = independent(slopes, 3 * len(self.bodies))
+        self.is_held = len(self.kept) == 3 * len(self.bodies)
+        self.side = float(np.linalg.det(slopes[self.kept])) if self.is_held else 0.0
 
     def place(self, poses: Poses, earlier: Sequence[Poses]) -> Floats:
         """Place the bodies of the group, led through known poses from rest on; return the margin (m,).

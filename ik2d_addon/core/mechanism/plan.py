@@ -9,7 +9,8 @@ import numpy as np
 
 from ..inputs import Floats
 from ..words import refusal, say
-from .joints import FLAT, GROUND, Body, Driver, Joint, Kind
+from .joints import FLAT, GROUND, Body, Driver, Joint, Kind, ends_of
+from .newton import Equations, Group
 from .steps import (
     Angle,
     End,
@@ -25,6 +26,8 @@ from .steps import (
 
 # Two places that are nearer than this part of the size are one.
 POINT = 1e-9
+# Newton's method takes groups of at most so many bodies, the least of at most so many sets of a size.
+MOST_LEFT, MOST_SETS = 40, 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +38,8 @@ class Plan:
     joints: tuple[Joint, ...]
     drivers: tuple[Driver, ...]
     steps: tuple[Placing, ...]
-    left: tuple[int, ...]  # bodies for Newton's method
+    groups: dict[int, Group]  # of steps by Newton's method, by their number
+    left: tuple[int, ...]  # bodies that nothing holds
     unused: tuple[Joint, ...]  # joints that close by themselves, if they do
     idle: tuple[int, ...]  # drivers that nothing is left for
     centre: complex
@@ -46,7 +50,7 @@ class Plan:
     @property
     def rest(self) -> list[float]:
         """Each driver's value at rest, in parts of the size."""
-        return [self.joints[one.ram].rest_length if one.ram >= 0 else 0.0 for one in self.drivers]
+        return _rest(self.drivers, self.joints)
 
     @property
     def is_geared(self) -> bool:
@@ -73,7 +77,8 @@ def planned(
 ) -> Plan:
     """Return the plan. turned_over: bodies whose triangle is on the other side than at rest.
 
-    Each step is a group of Assur's class I or II. by_triangles: False leaves all to Newton's method.
+    Each step is a group of Assur's class I or II, or where there is none a least one of a higher class, which
+    Newton's method places. by_triangles: False leaves all to that.
     """
     places = np.array([end for one in joints if one.kind is not Kind.GEAR for end in (one.at_a, one.at_b)])
     middle = complex(places.mean()) if len(places) else 0j
@@ -82,8 +87,7 @@ def planned(
         replace(one, at_a=(one.at_a - middle) / size, at_b=(one.at_b - middle) / size) for one in joints
     )
     builder = _Builder(names, own, drivers)
-    if by_triangles:
-        builder.build()
+    builder.build(by_triangles)
     steps = tuple(
         replace(step, side=-step.side)
         if sum(names[body] in turned_over for body in step.bodies) % 2
@@ -97,25 +101,24 @@ def planned(
     unused = tuple(
         one
         for number, one in enumerate(own)
-        if number not in builder.used and not {one.a, one.b} & {*left} and one.kind is not Kind.RAM
+        if number not in builder.used
+        and one.kind is not Kind.RAM
+        and builder.known.issuperset((one.a, one.b))
     )
     idle = tuple(
         number
         for number, one in enumerate(drivers)
-        if number not in builder.driving and not _bodies_of(one, own) & {*left}
+        if number not in builder.driving and builder.known.issuperset(ends_of(one, own))
     )
-    return Plan(names, own, drivers, steps, left, unused, idle, middle, size, _hangs(steps, drivers, left))
+    hangs = _hangs(steps)
+    return Plan(names, own, drivers, steps, builder.groups, left, unused, idle, middle, size, hangs)
 
 
-def _bodies_of(driver: Driver, joints: Sequence[Joint]) -> set[int]:
-    if driver.ram >= 0:
-        return {joints[driver.ram].a, joints[driver.ram].b}
-    return {driver.body, driver.against}
+def _rest(drivers: Sequence[Driver], joints: Sequence[Joint]) -> list[float]:
+    return [joints[one.ram].rest_length if one.ram >= 0 else 0.0 for one in drivers]
 
 
-def _hangs(
-    steps: Sequence[Placing], drivers: Sequence[Driver], left: Sequence[int]
-) -> tuple[frozenset[int], ...]:
+def _hangs(steps: Sequence[Placing]) -> tuple[frozenset[int], ...]:
     """Return the drivers on which each step depends: those of its bodies' motion against one another."""
     above: dict[
         int, tuple[int, frozenset[int]]
@@ -124,10 +127,10 @@ def _hangs(
     for step in steps:
         ways = [_way_down(body, above) for body in step.on]
         carrier = next(body for body, _ in ways[0] if all(body in dict(way) for way in ways))
-        on = frozenset[int]().union(*(dict(way)[carrier] for way in ways), {step.driver} - {-1})
+        on = frozenset[int]().union(*(dict(way)[carrier] for way in ways), step.drivers)
         above.update((body, (carrier, on)) for body in step.bodies)
         found.append(on)
-    return (*found, frozenset(range(len(drivers)))) if left else tuple(found)
+    return tuple(found)
 
 
 def _way_down(body: int, above: dict[int, tuple[int, frozenset[int]]]) -> list[tuple[int, frozenset[int]]]:
@@ -147,21 +150,52 @@ class _Builder:
         self.names, self.joints, self.drivers = names, joints, drivers
         self.known, self.used, self.driving = {GROUND}, set[int](), set[int]()
         self.steps: list[Placing] = []
+        self.groups: dict[int, Group] = {}
         self.at: list[list[int]] = [[] for _ in names]
         for number, one in enumerate(joints):
             self.at[one.a].append(number)
             self.at[one.b].append(number)
 
-    def build(self) -> None:
+    def build(self, by_triangles: bool) -> None:
         """Find steps until none is left."""
-        while any(self._place_one(body) for body in range(1, len(self.names))) or self._place_two():
+        while by_triangles and self._place_by_formula() or self._place_group(by_triangles):
             pass
+
+    def _place_by_formula(self) -> bool:
+        return any(self._place_one(body) for body in range(1, len(self.names))) or self._place_two()
+
+    def _place_group(self, is_least: bool) -> bool:
+        """Add the least group of bodies that hold one another, or all that are left."""
+        left = [body for body in range(1, len(self.names)) if body not in self.known]
+        rest = _rest(self.drivers, self.joints)
+        for bodies in (*self._connected(left), tuple(left)) if is_least else (tuple(left),):
+            equations = Equations(self.joints, self.drivers, bodies, self.known)
+            if not 0 < len(bodies) <= MOST_LEFT or equations.count < 3 * len(bodies):
+                continue
+            group = Group(equations, self.known, rest)
+            if group.is_held:
+                self.groups[len(self.steps)] = group
+                on = {end for one in equations.joints for end in (one.a, one.b)}
+                on |= {end for n in equations.drivers for end in ends_of(self.drivers[n], self.joints)}
+                known = tuple(on & self.known) or (GROUND,)
+                return self._add(Placing(bodies, known, None, drivers=tuple(equations.drivers)))
+        return False
+
+    def _connected(self, left: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """Yield the sets of bodies that joints or drivers tie together, the small ones first."""
+        ties = [(one.a, one.b) for one in self.joints if one.kind is not Kind.RAM]
+        ties += [ends_of(one, self.joints) for one in self.drivers]
+        near = {body: {b if a == body else a for a, b in ties if body in (a, b)} & {*left} for body in left}
+        sets = {frozenset((body,)) for body in left}
+        while sets and len(sets) <= MOST_SETS:
+            yield from sorted(tuple(sorted(one)) for one in sets)
+            sets = {one | {body} for one in sets for other in one for body in near[other] - one}
 
     def _add(self, step: Placing, *used: int) -> bool:
         self.steps.append(step)
         self.known.update(step.bodies)
         self.used.update(used)
-        self.driving.update({step.driver} - {-1})
+        self.driving.update(step.drivers)
         return True
 
     def _of(self, body: int, *kinds: Kind) -> Iterator[tuple[int, Joint]]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..inputs import Floats, unwrapped
 from .drivers import ROUNDING, held
-from .joints import CLOSED, Kind
+from .joints import CLOSED
 from .plan import Plan
 from .posing import TURN, gap, posed
 from .solution import MechanismSolution, status_of
@@ -18,13 +18,12 @@ def solved(plan: Plan, given: Sequence[Floats], dead: str = "STOP", ease: float 
     kept = held(plan, given, dead, ease)
     poses, margins = posed(plan, kept.values, kept.turnings)
     frames = len(margins)
-    open_by = np.maximum(0.0, -margins).max(axis=1)
-    if plan.left:
-        open_by = np.maximum(0.0, -margins[:, :-1]).max(axis=1, initial=0.0)
-        open_by = np.where(margins[:, -1] < -ROUNDING, np.maximum(open_by, 2.0 * CLOSED), open_by)
-    for joint in plan.joints if plan.left else plan.unused:
-        if joint in plan.unused or (joint.kind is not Kind.RAM and {joint.a, joint.b} & {*plan.left}):
-            open_by = np.maximum(open_by, gap(poses, joint))
+    closed = [number for number in range(margins.shape[1]) if number not in plan.groups]
+    open_by = np.maximum(0.0, -margins[:, closed]).max(axis=1, initial=0.0)
+    for number in plan.groups:  # a margin below 0 says that it is open, and not by how much
+        open_by = np.where(margins[:, number] < -ROUNDING, np.maximum(open_by, 2.0 * CLOSED), open_by)
+    for joint in plan.unused:
+        open_by = np.maximum(open_by, gap(poses, joint))
     turns, shifts = np.empty((len(plan.names), frames)), np.empty((len(plan.names), frames), complex)
     for body in range(len(plan.names)):  # rows of memory: a body's frames
         turns[body] = poses.turns[body]
@@ -50,7 +49,7 @@ def _continuous(plan: Plan, turns: Floats) -> Floats:
     """Return turns (bodies, frames) without jumps, but for bodies whose turn is given as a number."""
     given = {0}
     for step in plan.steps:
-        if step.side == 0.0 and step.driver >= 0 and given.issuperset(step.on):
+        if step.side == 0.0 and step.drivers and step.place and given.issuperset(step.on):
             given.update(step.bodies)
     found = [body for body in range(len(turns)) if body not in given]
     some = turns[found]

@@ -58,10 +58,15 @@ class Placing:
 
     bodies: tuple[int, ...]
     on: tuple[int, ...]
-    place: Callable[[Poses, Side], Floats | None]
+    place: Callable[[Poses, Side], Floats | None] | None  # None: Newton's method places them
     side: float = 0.0  # that of the rest pose, -1 or +1; 0 where there is one pose alone
     knee: float = 1.0  # the sine of the angle that is 0 or half a turn at its dead points, at rest
-    driver: int = -1  # its own
+    drivers: tuple[int, ...] = ()  # its own
+
+    @property
+    def may_open(self) -> bool:
+        """Whether it has a margin."""
+        return self.side != 0.0 or self.place is None
 
 
 def pin_and_angle(
@@ -72,7 +77,7 @@ def pin_and_angle(
     def place(poses: Poses, _side: Side) -> None:
         poses.put(body, angle(poses), own, poses.at(pin))
 
-    return Placing((body,), (pin[0], *on), place, driver=driver)
+    return Placing((body,), (pin[0], *on), place, drivers=(driver,) if driver >= 0 else ())
 
 
 def two_pins(body: int, own: tuple[complex, complex], pins: tuple[End, End]) -> Placing:
@@ -120,7 +125,7 @@ def pin_and_ram(body: int, own: tuple[complex, complex], pins: tuple[End, End], 
         return margin
 
     area = (arm.conjugate() * ram).imag / (abs(arm) * abs(ram))
-    return Placing((body,), (pins[0][0], pins[1][0]), place, _sign(area), abs(area), driver)
+    return Placing((body,), (pins[0][0], pins[1][0]), place, _sign(area), abs(area), (driver,))
 
 
 def _triangle(

@@ -39,8 +39,8 @@ def test_newton_alone_finds_the_same_poses_to_1e_10(make):
 def test_the_jacobian_is_the_derivative_of_the_equations(make):
     plan = make().mechanism.plan
     bodies = range(1, len(plan.names))
-    equations, rng = Equations(plan, bodies), np.random.default_rng(3)
-    rest = at_rest(plan)
+    equations, rng = Equations(plan.joints, plan.drivers, bodies), np.random.default_rng(3)
+    rest = at_rest(plan.rest, bodies)
 
     def at(x):
         poses = Poses(rest.values, plan.rest)

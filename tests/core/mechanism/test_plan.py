@@ -9,12 +9,14 @@ from machines import (
     far_stephenson,
     four_bar,
     jansen_leg,
+    openings,
     pantograph,
     pinned,
+    scissor_lift,
     slider_crank,
 )
 
-from ik2d_addon.core import IK2DError
+from ik2d_addon.core import IK2DError, Mechanism
 from ik2d_addon.core.mechanism.plan import planned
 
 
@@ -33,8 +35,9 @@ def test_a_machine_falls_into_triangles():
 @pytest.mark.parametrize("make", MACHINES, ids=lambda make: make.__name__)
 def test_14_of_15_machines_need_no_newton_and_use_each_joint_once(make):
     plan = make().mechanism.plan
-    assert bool(plan.left) == (make is far_stephenson)
-    assert plan.unused == () and plan.idle == () and plan.flat == ()
+    assert bool(plan.groups) == (make is far_stephenson)
+    assert plan.left == plan.idle == plan.flat == ()
+    assert bool(plan.unused) == bool(plan.groups)
 
 
 def test_each_loop_hangs_on_the_drivers_that_move_it_against_itself():
@@ -58,10 +61,20 @@ def test_joints_are_parts_of_the_size_about_their_centre():
     assert np.allclose(ends[::2] * plan.size + plan.centre, [one.at_a for one in mechanism.joints])
 
 
+def test_a_least_group_is_left_to_newton_and_triangles_go_on_from_it():
+    lift = scissor_lift().mechanism
+    lift = Mechanism(lift.bodies, lift.joints).ram("b0", [1.4, 0.2], "a0", [1.4, 0.8]).drive("ram")
+    assert groups(lift) == [("a0", "b0"), ("a1", "b1"), ("a2", "b2"), ("deck",)]
+    assert list(lift.plan.groups) == [0] and lift.plan.left == ()
+    solution = lift.solve({"ram": np.linspace(0.5, 0.7, 30)})
+    assert (solution.status == 0).all() and openings(lift, solution).max() < 1e-12
+    assert np.abs(solution.turn("deck")).max() < 1e-12
+
+
 def test_without_triangles_all_is_left():
     mechanism = four_bar().mechanism
     plan = planned(mechanism.bodies, mechanism.joints, mechanism.drivers, by_triangles=False)
-    assert plan.steps == () and plan.left == (1, 2, 3)
+    assert [step.bodies for step in plan.steps] == [(1, 2, 3)] and list(plan.groups) == [0]
 
 
 def test_two_joints_in_one_place_of_a_body_are_refused():

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from machines import coupled_wheels, four_bar, pinned, slider_crank
+from machines import coupled_wheels, four_bar, pinned, slider_crank, xy
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.core.mechanism.joints import Joint, Kind
@@ -41,9 +41,13 @@ def test_gaps_of_joints_are_distances_and_angles():
 
 
 def test_more_bodies_without_triangles_than_40_are_refused():
-    pins = [(0, "b1", 0)] + [(f"b{i}", f"b{i + 1}", i + 1j * (i % 3)) for i in range(1, 42)]
-    mechanism = pinned(*pins, ("b42", 0, 50)).drive("b1")
-    with pytest.raises(IK2DError, match="at most 40"):
+    places = [i + 1j * (i % 3) for i in range(43)]
+    pins = [(f"b{i}", f"b{i + 1}", places[i]) for i in range(1, 42)]
+    mechanism = pinned((0, "b1", 0), *pins, ("b42", 0, 50)).drive("b1")
+    for i in range(2, 41):
+        ends = [xy(places[one] + 0.3j) for one in (i, i + 2)]
+        mechanism = mechanism.ram(f"b{i}", ends[0], f"b{i + 2}", ends[1], f"ram{i}").drive(f"ram{i}")
+    with pytest.raises(IK2DError, match="^41 bones hang together without triangles: at most 40 bodies may$"):
         mechanism.solve({})
 
 
