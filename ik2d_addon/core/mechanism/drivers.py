@@ -135,6 +135,9 @@ def _range(plan: Plan, driver: int, values: Floats) -> tuple[float, float]:
 def _table(plan: Plan, driver: int, low: float, high: float, steps: Sequence[int]) -> DriverTable:
     rest = plan.rest[driver]
     intervals, turnings = looked_at(plan, driver, _rows(plan, driver, low, high), steps, plan.rest)
+    if not any(start <= rest <= end for start, end in intervals):  # the nearest, wherever frames are
+        low, high = (0.0, rest + 1.0) if plan.drivers[driver].ram >= 0 else (-TURN, TURN)
+        intervals, turnings = looked_at(plan, driver, _rows(plan, driver, low, high), steps, plan.rest)
     if not intervals:
         return DriverTable(rest, rest, turnings, is_empty=True)
     start, end = min(intervals, key=lambda one: max(one[0] - rest, rest - one[1], 0.0))

@@ -77,7 +77,11 @@ class Mechanism:
         return self._with(a, b, kind, at, at, along=along / abs(along))
 
     def gear(self, a: Body, b: Body, ratio: float) -> "Mechanism":
-        """Turn body b by `ratio` times what body a turns, both against the ground: negative the other way."""
+        """Turn body b by `ratio` times what body a turns, both against the ground: negative the other way.
+
+        Where a triangle turns the one that leads, whole turns count from the frame that is nearest to rest.
+        Raises IK2DError for a ratio of zero, and one over a million.
+        """
         turns = number(ratio, "ratio")
         if not 1e-6 <= abs(turns) <= 1e6:
             raise refusal("The gear of '{a}' and '{b}' has a ratio of {ratio}", a=a, b=b, ratio=turns)

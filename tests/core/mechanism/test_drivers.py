@@ -201,6 +201,18 @@ def test_a_loop_that_never_closes_stays_open_with_the_least_gap():
     assert solution.remarks()[0].startswith("A loop never closes: 2.9 short")
 
 
+def test_a_loop_that_does_not_close_at_rest_is_held_where_it_closes_nearest_to_it():
+    mechanism = pinned((0, "crank", 0), ("crank", "rod", 1j)).pin("rod", "arm", [1.1, 1.5], [2.2, 0.9])
+    mechanism = mechanism.pin("arm", 0, [3, 0]).drive("crank")
+    ((low, high),) = mechanism.feasible("crank", -np.pi, np.pi)
+    assert -3.0 < low < high < -0.5
+    for dead in ("STOP", "EASE", "THROUGH"):
+        used = mechanism.solve({"crank": [-3.0, -2.0, 0.0, 1.0]}, dead=dead).drivers["crank"]
+        assert used == pytest.approx([low, -2.0, high, high], abs=1e-12)
+        alone = mechanism.solve({"crank": 0.0}, dead=dead)
+        assert alone.status == MechanismStatus.HELD and alone.open.max() < 1e-12
+
+
 def test_what_was_found_for_one_range_is_found_for_a_frame_alone():
     machine = jansen_leg()
     values = machine.run(60)["crank"]
