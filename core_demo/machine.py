@@ -81,7 +81,6 @@ class DemoMachine:
         """Bring the coupler's place as near to (x, y) as it gets."""
         found = self.machine.solve_target("coupler", self.place, [x, y])
         self.turn(float(found.drivers["crank"][0]))
-        assert found.residual is not None
         self.result = f"Dragged: {found.residual[0]:.3f} from the mouse"
 
     def joints(self) -> Floats:

@@ -53,7 +53,7 @@ class MechanismSolution:
     drivers: dict[Body, Floats]  # (frames,) each driver's value that is used
     held: dict[Body, NDArray[np.bool_]]  # (frames,) where it is held, and not as given
     given: dict[Body, Floats]  # (frames,)
-    residual: Floats | None = None  # (frames,) the distance to the target, for `solve_target`
+    residual: Floats  # (frames,) the distance to the target of `solve_target`; zeros without one
 
     def turn(self, body: Body, against: Body = 0) -> Floats:
         """Return the turn (frames,) of a body from rest, against another one, in radians."""

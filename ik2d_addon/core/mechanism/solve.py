@@ -42,6 +42,7 @@ def solved(plan: Plan, given: Sequence[Floats], dead: str = "STOP", ease: float 
         drivers={name: value * unit for name, value, unit in zip(names, kept.values, units, strict=True)},
         held=dict(zip(names, kept.held, strict=True)),
         given={name: value * unit for name, value, unit in zip(names, given, units, strict=True)},
+        residual=np.zeros(frames),
     )
 
 
