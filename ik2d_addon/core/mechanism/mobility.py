@@ -53,7 +53,7 @@ class Mobility:
         said = say("{freedoms}, {drivers}", freedoms=numbers[0], drivers=numbers[1])
         if self.redundant:
             more = number_of(self.redundant, "equation")
-            said = say("{said}; {equations} more than needed, and they agree", said=said, equations=more)
+            said = say("{said}; more joints than needed, which agree ({equations})", said=said, equations=more)
         return said
 
 

@@ -50,7 +50,7 @@ def wheels(middle):
 def test_a_joint_more_than_needed_agrees_or_jams():
     found = wheels(2.0).mobility()
     assert (found.gruebler, found.freedoms, found.redundant) == (0, 1, 1)
-    assert found.words() == "1 freedom, 1 driver; 1 equation more than needed, and they agree"
+    assert found.words() == "1 freedom, 1 driver; more joints than needed, which agree (1 equation)"
     found = wheels(2.05).mobility()
     assert (found.gruebler, found.freedoms, found.redundant) == (0, 0, 0)
     assert found.words() == "It jams: the joint of 'w2' and 'rod' is 0.051 off"
