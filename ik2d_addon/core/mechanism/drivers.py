@@ -22,6 +22,7 @@ from .posing import TURN, Turnings, posed
 Flags: TypeAlias = NDArray[np.bool_]
 # Rows of a table for a quarter of a turn, and for an eighth of the size; a table's most turns to a side.
 ROWS, RAM_PART, MOST_TURNS = 180, 0.125, 64
+FEW_ROWS = 45  # where Newton's method makes them
 # A margin is 0 within rounding. A least margin so near to 0 touches it: a change point (Go Through).
 ROUNDING = 1e-14
 # Two change points that are nearer (radians) are one, a whole turn on.
@@ -154,7 +155,8 @@ def _rows(plan: Plan, driver: int, low: float, high: float) -> Floats:
 
 
 def _width(plan: Plan, driver: int) -> float:
-    return (RAM_PART if plan.drivers[driver].ram >= 0 else TURN / 4.0) / ROWS
+    unit = RAM_PART if plan.drivers[driver].ram >= 0 else TURN / 4.0
+    return unit / (FEW_ROWS if plan.groups else ROWS)
 
 
 def feasible(plan: Plan, driver: int, low: float, high: float, others: Sequence[float]) -> Floats:

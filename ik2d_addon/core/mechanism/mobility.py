@@ -52,8 +52,12 @@ class Mobility:
         numbers = number_of(self.freedoms, "freedom"), number_of(self.drivers, "driver")
         said = say("{freedoms}, {drivers}", freedoms=numbers[0], drivers=numbers[1])
         if self.redundant:
-            more = number_of(self.redundant, "equation")
-            said = say("{said}; more joints than needed, which agree ({equations})", said=said, equations=more)
+            count = number_of(self.redundant, "equation")
+            said = say(
+                "{said}; more joints than needed, which agree ({equations})",
+                said=said,
+                equations=count,
+            )
         return said
 
 

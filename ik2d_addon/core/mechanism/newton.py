@@ -20,6 +20,8 @@ STEPS, LEAD = 24, 0.15
 # is open by more on the way.
 ROUNDS, LAST_ROUNDS, MOST_ROUNDS, FALL, LOST = 4, 8, 48, 0.6, 1e-4
 LOST_SIDE = 1e-9  # of det J at rest
+# On the way it is enough to be open by so little.
+NEAR = 1e-8
 # A row closes where it is open by no more than rounding.
 ROUNDING = 1e-12
 # A row of J is a combination of others where no more than this part is left of it.
@@ -189,7 +191,9 @@ class Group:
             gap, slopes = self.equations.at(known)
             kept = slopes[:, self.kept]
             largest = np.abs(gap).max(axis=1)
-            falls &= (largest >= 1e-15) & ((done < LAST_ROUNDS) | (largest < FALL * before))
+            falls &= (largest >= (1e-15 if last else NEAR)) & (
+                (done < LAST_ROUNDS) | (largest < FALL * before)
+            )
             if done == (MOST_ROUNDS - 1 if last else ROUNDS) or not falls.any():
                 break
             before = largest
@@ -198,7 +202,8 @@ class Group:
             kept = np.where(regular[:, None, None], kept, np.eye(len(self.kept)))
             steps = np.linalg.solve(kept, -gap[:, self.kept, None])[..., 0]
             length = np.abs(steps).max(axis=1, keepdims=True)
-            guess = guess + steps * np.minimum(1.0, 0.3 / np.maximum(length, 1e-300))
+            shares = np.minimum(1.0, 0.3 / np.maximum(length, 1e-300))
+            guess = guess + steps * np.where(falls[:, None], shares, 0.0)  # no row depends on others
         return guess, largest, np.linalg.det(slopes[:, self.kept])
 
     def _put(self, poses: Poses, rows: Floats) -> None:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from machines import MACHINES, coupled_wheels, far_stephenson, openings, stephenson, toggle_clamp
 
+from ik2d_addon.core import MechanismStatus
 from ik2d_addon.core.mechanism.newton import Equations, at_rest, independent
 from ik2d_addon.core.mechanism.plan import planned
 from ik2d_addon.core.mechanism.posing import posed
@@ -93,3 +94,16 @@ def test_a_dead_point_without_triangles_is_found_to_1e_12():
             angles = best + np.linspace(-2.0, 2.0, 401) * (angles[1] - angles[0])
         ends.append(sign * turns.max())
     assert np.abs(interval - ends).max() < 1e-12
+
+
+@pytest.mark.slow
+def test_a_row_next_to_a_dead_point_does_not_depend_on_others():
+    machine = far_stephenson()
+    ((low, high),) = machine.mechanism.feasible("far", -1.0, 1.0)
+    values = np.concatenate((np.linspace(low - 0.1, high + 0.1, 9), high - 10.0 ** -np.arange(2.0, 13.0)))
+    together = machine.mechanism.solve({"far": values})
+    assert (together.status < MechanismStatus.OPEN).all()
+    for row in (0, 8, 12, 19):
+        alone = machine.mechanism.solve({"far": values[row]})
+        assert alone.status[0] == together.status[row]
+        assert np.abs(alone.turns[0] - together.turns[row]).max() < 1e-9
