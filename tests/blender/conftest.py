@@ -10,9 +10,8 @@ from importlib.util import find_spec
 import pytest
 
 HAS_BPY = find_spec("bpy") is not None
-with suppress(
-    ImportError
-):  # first of all: Blender's other modules, such as mathutils, are found once it is there
+# First of all: Blender's other modules, such as mathutils, are found once it is there.
+with suppress(ImportError):
     import bpy  # noqa: F401
 collect_ignore_glob = [] if HAS_BPY else ["test_*.py", "*/test_*.py"]
 # Set once the add-on was registered; it knows the exit status.
