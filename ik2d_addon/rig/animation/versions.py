@@ -169,10 +169,19 @@ def slot_handle(user: bpy.types.AnimData | bpy.types.NlaStrip) -> int:
 
 
 def assign_action(animation: bpy.types.AnimData, action: bpy.types.Action | None, slot: str) -> None:
-    """Assign an action, and of its slots the one of that identifier; "" for none."""
+    """Assign an action, and of its slots the one of that identifier; "" for none.
+
+    A slot of a 4.3 file has no type ("XXLegacy Slot") until it is assigned, which changes its identifier.
+    """
     animation.action = action
     if HAS_SLOTS and action is not None:
-        animation.action_slot = action.slots.get(slot) if slot else None
+        typed = f"{animation.id_data.id_type[:2]}{slot[2:]}" if slot.startswith("XX") else slot
+        animation.action_slot = (action.slots.get(slot) or action.slots.get(typed)) if slot else None
+
+
+def first_slot(action: bpy.types.Action) -> str:
+    """Return the identifier of an action's first slot; "" for none, and before 4.4."""
+    return next((str(slot.identifier) for slot in action.slots), "") if HAS_SLOTS else ""
 
 
 def place_of(holder: Channels) -> Place:

@@ -342,3 +342,15 @@ def test_an_action_has_channels_for_each_slot():
         assert [slot for _, slot in holders_of(action)] == ["OBRig", "OBCube"]
     for holder, _ in holders_of(action):
         assert place_of(holder)[0] == action
+
+
+@needs_slots
+def test_a_slot_without_a_type_is_assigned_again():
+    """As of a file of 4.3, which no script can make: since it was assigned its identifier is another one."""
+    animation = SimpleNamespace(action=None, action_slot=None, id_data=SimpleNamespace(id_type='OBJECT'))
+    action = SimpleNamespace(slots={"OBLegacy Slot": "the slot"})
+    assign_action(animation, action, "XXLegacy Slot")
+    assert animation.action is action and animation.action_slot == "the slot"
+    action.slots["XXLegacy Slot"] = "still without"
+    assign_action(animation, action, "XXLegacy Slot")
+    assert animation.action_slot == "still without"
