@@ -70,6 +70,18 @@ def stdout_to_stderr() -> Iterator[TextIO]:
         os.close(kept)
 
 
+@contextmanager
+def stdout_unheard() -> Iterator[None]:
+    """Send all output, also Blender's, to nowhere inside."""
+    with stdout_to_stderr():
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(nowhere, _STDOUT)
+            yield
+        finally:
+            os.close(nowhere)
+
+
 def _write(stream: TextIO | None, text: str) -> None:
     if stream is None:
         return

@@ -7,16 +7,16 @@ import re
 from collections.abc import Sequence
 from typing import NoReturn
 
-_FRAMES = re.compile(r"([+-]?[0-9]+):([+-]?[0-9]+)(?::([+-]?[0-9]+))?", re.ASCII)
+from . import values
+from .export_options import add_export_options
+
 _BELOW_ZERO = re.compile(r"-[0-9]")
 _DASHED = re.compile(r"-[^=]*\.blend", re.IGNORECASE | re.DOTALL)
 # The commands that write each of the files that they name.
-EACH_WRITTEN = ("bake", "native", "plant")
+EACH_WRITTEN = ("bake", "native", "plant", "export")
 _OF_EACH = ("--output", "--report", "--jobs", "--timeout")
 # What one process of several files is told, so that it tells its outcome to the one that started it.
 TELL_OUTCOME = "--tell-outcome"
-_MOST_JOBS = 1024
-_DIGITS = 12  # a number with more of them is no frame
 EXIT_CODES = (
     "Exit code 0: all done. 1: done, but --max-error or --strict does not hold. 2: bad input. 3: an error of"
     " IK 2D itself. 130: interrupted."
@@ -88,7 +88,7 @@ def _parser(opens_scene: bool) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for add_command in (_add_bake, _add_list, _add_check, _add_native, _add_plant):
+    for add_command in (_add_bake, _add_list, _add_check, _add_native, _add_plant, _add_export):
         add_command(commands, opens_scene)
     _add_gather(commands)
     return parser
@@ -175,7 +175,7 @@ def _add_plant(commands: "argparse._SubParsersAction[_Parser]", opens_scene: boo
     parser.add_argument(
         "--ground-velocity",
         metavar="X,Y,Z",
-        type=_vector,
+        type=values.vector,
         default=(0.0, 0.0, 0.0),
         help="speed of the ground in Blender units a second, for a walk in place",
     )
@@ -190,6 +190,22 @@ def _add_plant(commands: "argparse._SubParsersAction[_Parser]", opens_scene: boo
     _add_output(parser)
     _add_jobs(parser)
     parser.set_defaults(report=None)
+
+
+def _add_export(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bool) -> None:
+    parser = commands.add_parser(
+        "export",
+        help="write rigs with all their clips for an engine",
+        description="Bake all actions, leave the rigs' controls out, and write glTF, FBX or USD by Blender's"
+        " own exporters; then read the file back and say how near the joints are. The scenes stay as they"
+        " are. Of several files each gets a process of its own.",
+        epilog=EXIT_CODES,
+        allow_abbrev=False,
+    )
+    _add_scenes(parser, opens_scene)
+    _add_trust(parser)
+    add_export_options(parser)
+    _add_jobs(parser)
 
 
 def _add_gather(commands: "argparse._SubParsersAction[_Parser]") -> None:
@@ -243,27 +259,29 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_frames(parser: argparse.ArgumentParser, form: str, words: str) -> None:
-    parser.add_argument("--frames", metavar=form, type=_frames, default=(None, None, 1), help=words)
+    parser.add_argument("--frames", metavar=form, type=values.frames, default=(None, None, 1), help=words)
 
 
 def _add_armature(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--armature",
         metavar="NAME",
-        type=_name,
+        type=values.name,
         help="armature whose chains they are (default: all that have enabled chains)",
     )
 
 
 def _add_chain(parser: argparse._ActionsContainer, words: str) -> None:
-    parser.add_argument("--chain", metavar="NAME", type=_name, action="append", dest="chains", help=words)
+    parser.add_argument(
+        "--chain", metavar="NAME", type=values.name, action="append", dest="chains", help=words
+    )
 
 
 def _add_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs",
         metavar="N",
-        type=_jobs,
+        type=values.jobs,
         default=1,
         help="of several files, work on this many at once (default: 1)",
     )
@@ -271,7 +289,7 @@ def _add_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",
-        type=_seconds,
+        type=values.seconds,
         help="end the work on a file that takes longer; it counts as failed, and the others go on",
     )
 
@@ -298,7 +316,7 @@ def _add_keys(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reduce",
         metavar="LENGTH",
-        type=_length,
+        type=values.length,
         default=0.0,
         help="leave out keys as long as the tip strays no further than this for it, in Blender units",
     )
@@ -336,7 +354,7 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-error",
         metavar="LENGTH",
-        type=_length,
+        type=values.length,
         help="exit with 1 if a tip, as solved or as played back, is further than this from its target, in"
         " Blender units; FK frames do not count, unless all are",
     )
@@ -346,55 +364,3 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
         help="exit with 1 if a tip misses its target on any frame, or is not known to reach it; FK frames, on"
         " which IK Blend is 0, do not count, unless all are",
     )
-
-
-def _name(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not UTF-8, as all names in Blender are") from None
-    return text
-
-
-def _frames(text: str) -> tuple[int, int, int]:
-    numbers = _FRAMES.fullmatch(text)
-    if not numbers or any(len(number) > _DIGITS for number in numbers.groups("")):
-        raise argparse.ArgumentTypeError(f"'{text}' is not A:B or A:B:STEP, such as 1:250 or 1:250:2")
-    first, last, step = numbers.groups("1")
-    return int(first), int(last), int(step)
-
-
-def _length(text: str) -> float:
-    try:
-        length = float(text)
-    except ValueError:
-        length = -1.0
-    if not 0.0 <= length < float("inf"):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a length of zero or more")
-    return length
-
-
-def _vector(text: str) -> tuple[float, ...]:
-    try:
-        numbers = tuple(map(float, text.split(",")))
-    except ValueError:
-        numbers = ()
-    if len(numbers) != 3 or not all(abs(number) < float("inf") for number in numbers):
-        raise argparse.ArgumentTypeError(f"'{text}' is not X,Y,Z, such as 0,-1.2,0")
-    return numbers
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0.0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds above zero")
-    return seconds
-
-
-def _jobs(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS and 0 < int(text) <= _MOST_JOBS):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number of processes from 1 to {_MOST_JOBS}")
-    return int(text)

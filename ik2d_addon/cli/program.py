@@ -9,7 +9,7 @@ import bpy
 
 from ..core import IK2DError
 from ..rig.chain.readable import in_words
-from .commands import check, gather, list_chains, native, plant
+from .commands import check, export, gather, list_chains, native, plant
 from .commands.bake import bake_file
 from .commands.outcomes import outcome_line
 from .commands.several_files import bake_each
@@ -70,5 +70,10 @@ def _write(options: argparse.Namespace, opens_scene: bool) -> int:
     name = options.scene or bpy.data.filepath
     options.output = named_after(name, options.output)
     options.report = named_after(name, options.report)
-    commands = {"bake": bake_file, "native": native.native_file, "plant": plant.plant_file}
+    commands = {
+        "bake": bake_file,
+        "native": native.native_file,
+        "plant": plant.plant_file,
+        "export": export.export_file,
+    }
     return commands[options.command](options)

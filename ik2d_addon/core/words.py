@@ -15,6 +15,7 @@ NOUNS = {
     "bone": ("{number} bone", "{number} bones"),
     "chain": ("{number} chain", "{number} chains"),
     "channel": ("{number} channel", "{number} channels"),
+    "clip": ("{number} clip", "{number} clips"),
     "constraint": ("{number} constraint", "{number} constraints"),
     "contact": ("{number} contact", "{number} contacts"),
     "driver": ("{number} driver", "{number} drivers"),

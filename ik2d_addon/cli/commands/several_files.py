@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`ik2d bake`, `native` or `plant` of several files: a process and a line for each, started alike."""
+"""A command on several files: a process and a line for each, started alike."""
 
 import os
 import signal

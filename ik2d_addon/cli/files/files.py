@@ -131,6 +131,17 @@ def temporary(path: str, ending: str) -> Iterator[str]:
                 os.remove(left)
 
 
+@contextmanager
+def temporary_folder(path: str) -> Iterator[str]:
+    """Yield the path of a new, empty folder next to a file; it is removed afterwards."""
+    name = _beside(path, f"-{secrets.token_hex(8)}.tmp")
+    os.mkdir(name)
+    try:
+        yield name
+    finally:
+        shutil.rmtree(name, ignore_errors=True)
+
+
 def put_in_place(written: str, path: str, versions: int = 0) -> None:
     """Replace the file at `path` by a temporary one in one step, with its permissions.
 
@@ -202,7 +213,10 @@ def _clear_left_behind(path: str) -> None:
     with suppress(OSError):
         for entry in [entry for entry in os.scandir(os.path.dirname(path)) if ours.fullmatch(entry.name)]:
             try:
-                os.remove(entry.path)
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path)
+                else:
+                    os.remove(entry.path)
             except FileNotFoundError:
                 pass
             except OSError:

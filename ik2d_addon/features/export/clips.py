@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The clips that an export takes: all actions of the rigs, baked, each with those of the targets."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import bpy
+
+from ...bake import BakeOptions, BakeReport, bake_steps
+from ...bake.actions.arguments import ALL
+from ...bake.actions.clips import Clip, Play
+from ...bake.actions.names import clip_name
+from ...bake.actions.planning import ActionsAsked, clips_of
+from ...bake.actions.stage import Stage
+from ...bake.request import checked_options, read_all
+from ...core.affine import changed
+from ...core.solution import CountedSteps
+from ...rig.animation.versions import HAS_SLOTS, first_slot
+
+# A clip's name in the file, and what plays it.
+Named = dict[str, Clip]
+
+
+def planned(
+    scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object], options: BakeOptions | None
+) -> list[Clip]:
+    """Return the clips of all actions; raise IK2DError where there are none, or one cannot be baked.
+
+    Linked actions become the file's own: nothing can be keyed in them.
+    """
+    for linked in [action for action in bpy.data.actions if action.library is not None]:
+        own, name = linked.copy(), linked.name
+        linked.user_remap(own)
+        bpy.data.actions.remove(linked)
+        own.name = name
+    options = checked_options(options)
+    read = read_all(armatures, None, [scene.frame_current], options)
+    asked = ActionsAsked.of(ALL, None, (None, None), 1, options.into)
+    assert asked is not None
+    return clips_of(scene, {armature: rigs for armature, (rigs, _) in read.items()}, asked)
+
+
+def baked_steps(
+    armatures: Sequence[bpy.types.Object], clips: Sequence[Clip], options: BakeOptions | None
+) -> CountedSteps[tuple[Named, BakeReport]]:
+    """Bake all actions in steps; return the clips with the actions that hold the keys, and the report."""
+    report = yield from bake_steps(armatures, options=options, actions=ALL)
+    named: Named = {}
+    for clip, baked in zip(clips, report.by_action, strict=True):
+        holders = {part.armature: part.action for part in baked.by_armature}
+        plays = tuple(_filled(play, holders.get(play.owner.name, "")) for play in clip.armatures)
+        clip = changed(clip, armatures=plays)
+        named[_free(_title(clip), named)] = clip
+    return named, report
+
+
+def _filled(play: Play, action: str) -> Play:
+    """Return what an armature plays, with the action or the slot that the bake has made for it."""
+    holder = play.action or bpy.data.actions.get(action)
+    if holder is None or play.slot:
+        return play
+    own = f"OB{play.owner.name}"
+    has_own = HAS_SLOTS and own in holder.slots
+    return Play(play.owner, holder, own if has_own else first_slot(holder))
+
+
+def _title(clip: Clip) -> str:
+    """Return the name of a clip in the file: that of its action, of several what they have in common.
+
+    An action that the bake has made has the clip's name, or Blender's default one where that has none.
+    """
+    names = {play.action.name for play in clip.armatures if play.action is not None}
+    if len(names) == 1:
+        return str(names.pop())
+    cores = [
+        clip_name(play.action.name, play.owner.name) for play in clip.armatures if play.action is not None
+    ]
+    is_common = len({core.casefold() for core in cores}) == 1
+    return (cores[0] if is_common else clip.name) or clip.name or "Animation"
+
+
+def _free(name: str, taken: Named) -> str:
+    free, number = name, 1
+    while free in taken:
+        free, number = f"{name}.{number:03}", number + 1
+    return free
+
+
+@contextmanager
+def stage_of(clips: Named) -> Iterator[Stage]:
+    """Yield a stage that shows the clips."""
+    with Stage(list(clips.values()), keep_poses=False) as stage:
+        yield stage
