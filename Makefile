@@ -123,6 +123,7 @@ pictures:  ## Renew the pictures of sample scenes and pages, and the window's wh
 	"$(PYTHON)" tools/platform_pictures.py docs/publishing
 	"$(PYTHON)" tools/core_demo.py --save docs/core_demo.png
 	"$(PYTHON)" tools/draw_feet.py
+	"$(PYTHON)" tools/draw_exports.py
 	$(if $(BLENDER_GUI),"$(PYTHON)" tools/take_pictures.py --gui "$(BLENDER_GUI)")
 
 clean:  ## Remove everything that these targets made
