@@ -21,7 +21,7 @@ from .solution import Solution, Status
 from .stretch import Stretch
 from .stretch import stretched as stretched
 from .stretch import stretched_status as stretched_status
-from .tip_angle import solve_pose
+from .tip_angle import solve_pose, solve_pose_path
 from .two_bone import solve_two_bone
 
 __version__ = "1.0.0"
@@ -47,5 +47,6 @@ __all__ = [
     "solve_even",
     "solve_even_path",
     "solve_pose",
+    "solve_pose_path",
     "solve_two_bone",
 ]

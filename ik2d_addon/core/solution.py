@@ -69,10 +69,14 @@ class Solution(Frames):
     iterations: NDArray[np.int32]  # (...) sweeps over the chain; 0 where a formula gave the answer
     limited: NDArray[np.bool_]  # (..., n) joints that are at a limit
     slides: Floats  # (..., n) lengths that the bones add to their own; read-only zeros where they are rigid
-    # (...) where a path of solve_even_path has another pose than solve_even; None for all other solvers
+    # (...) where a path of solve_even_path has another pose than solve_even, or one of solve_pose_path jumps
+    # from the target before; None for all other solvers
     parted: NDArray[np.bool_] | None = None
     # (...) radians, 0 to pi, of the last bone off the angle asked for; None where none was
     angle_error: Floats | None = None
+    # (...) where solve_pose found no pose with target and angle, though none is proven not to exist; None
+    # where it is never in doubt
+    unproven: NDArray[np.bool_] | None = None
 
     def at(self, rows: Rows | int) -> "Solution":
         """Return the solution of some of the targets, or of one; that for a single target is row 0 of one.

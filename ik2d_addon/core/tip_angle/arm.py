@@ -4,12 +4,13 @@
 A joint of weight 0 has a range of nothing instead, at its angle in rest.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..chain import Chain, joints_at, within_limits
 from ..inputs import Floats, wrapped
+from ..region import Region, reachable
 
 TURN = 2.0 * np.pi
 # A tip or a root no farther off (reach is 1), or a heading (radians), is where it is to be.
@@ -27,16 +28,21 @@ class Arm:
 
     chain: Chain
     rest: Floats  # (n,) radians
+    free_root: bool = True  # whether the root's turn costs nothing
 
     @classmethod
-    def of(cls, chain: Chain, rest: Floats) -> "Arm":
-        """Return a chain of reach 1 with its rigid joints as ranges of nothing."""
-        ranges, weights = chain.ranges.copy(), np.ones(len(chain))
-        if chain.weights is not None:
-            weights = chain.weights
-            held = np.clip(rest, *ranges.T)
-            ranges[weights == 0.0] = held[weights == 0.0, np.newaxis]
-        return cls(Chain(chain.lengths / chain.reach[1], ranges, weights), rest)
+    def of(cls, chain: Chain, rest: Floats, root_weight: float | None = None) -> "Arm":
+        """Return a chain of reach 1 with its rigid joints as ranges of nothing.
+
+        root_weight: of the root's turn in the bend; None where that costs nothing.
+        """
+        ranges = chain.ranges.copy()
+        weights = np.ones(len(chain)) if chain.weights is None else chain.weights
+        if root_weight is not None and weights[0] > 0.0:
+            weights = np.append(root_weight, weights[1:])
+        held = np.clip(rest, *ranges.T)
+        ranges[weights == 0.0] = held[weights == 0.0, np.newaxis]
+        return cls(Chain(chain.lengths / chain.reach[1], ranges, weights), rest, root_weight is None)
 
     def __len__(self) -> int:
         return len(self.chain)
@@ -48,16 +54,15 @@ class Arm:
         return bool(high - low >= TURN)
 
     @property
+    def region(self) -> Region:
+        """The points that the tip may be at, at any heading."""
+        return reachable(Chain(self.chain.lengths, self.chain.ranges))
+
+    @property
     def own_side(self) -> float:
         """The side (+1 or -1) that the joints between root and last bone bend to at rest; +1 on a line."""
         bent = float(wrapped(self.rest[1:-1] if len(self) > 2 else self.rest[1:]).sum())
         return -1.0 if bent < -1e-4 else 1.0
-
-    def without_root(self) -> "Arm":
-        """Return the arm from the second joint on."""
-        ranges, weights = self.chain.ranges, self.chain.weights
-        assert weights is not None
-        return replace(self, chain=Chain(self.chain.lengths[1:], ranges[1:], weights[1:]), rest=self.rest[1:])
 
     def within(self, poses: Floats) -> Floats:
         """Return poses (m, n) as numbers within the limits, near rest."""
@@ -69,10 +74,11 @@ class Arm:
         return np.hypot(off[:, 0], off[:, 1])
 
     def bend(self, poses: Floats) -> Floats:
-        """Return the bend (m,) of poses (m, n): turns squared over weights, without the root's."""
+        """Return the bend (m,) of poses (m, n): turns squared over weights, without a free root's."""
         assert self.chain.weights is not None
         costs = np.where(self.chain.weights > 0.0, 1.0 / np.maximum(self.chain.weights, 1e-300), 0.0)
-        bend: Floats = ((poses - self.rest)[:, 1:] ** 2 * costs[1:]).sum(axis=1)
+        first = int(self.free_root)
+        bend: Floats = ((poses - self.rest)[:, first:] ** 2 * costs[first:]).sum(axis=1)
         return bend
 
 

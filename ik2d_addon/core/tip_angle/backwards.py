@@ -116,6 +116,20 @@ class Backwards:
         headings[row[best]], away[row[best]] = nearest[best], off[best]
         return headings, away
 
+    def nearest_poses(self, points: Floats, wanted: Floats, angle_first: bool) -> Floats:
+        """Return poses (m, n) for points (m, 2), on the border, of the headings nearest to the wanted (m,).
+
+        angle_first: of the wanted headings, the tips nearest to their points.
+        """
+        headings = wanted
+        if not angle_first:
+            nearest, away = self.nearest_headings(points, wanted)
+            headings = np.where(np.isfinite(away), nearest, wanted)
+        goals = self.goals(points, headings)
+        return self._forwards(
+            self.region.poses(goals, np.broadcast_to(self.rest, (len(goals), len(self.rest)))), headings
+        )
+
 
 def least_bend(arm: Arm, points: Floats, wanted: Floats, sides: Floats, angle_first: bool) -> Floats:
     """Return poses (m, n) of an arm whose root turns freely: the least bend with tip and heading as wanted.

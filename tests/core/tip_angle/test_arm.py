@@ -15,11 +15,6 @@ def test_rigid_joint_is_a_range_of_nothing_at_rest() -> None:
     assert not arm.root_turns and Arm.of(Chain([1.0, 1.0]), np.zeros(2)).root_turns
 
 
-def test_arm_without_its_root_is_that_of_the_other_bones() -> None:
-    arm = Arm.of(Chain([1.0, 2.0, 3.0], weights=[1.0, 0.5, 1.0]), np.array([0.1, 0.2, 0.3])).without_root()
-    assert arm.chain.lengths.tolist() == [2.0 / 6.0, 3.0 / 6.0] and arm.rest.tolist() == [0.2, 0.3]
-
-
 def test_own_side_is_that_of_the_joints_before_the_last_bone() -> None:
     chain = Chain(np.ones(4))
     assert Arm.of(chain, np.array([0.0, -0.2, 0.1, 2.0])).own_side == -1.0
@@ -29,6 +24,8 @@ def test_own_side_is_that_of_the_joints_before_the_last_bone() -> None:
 def test_bend_leaves_the_root_out_and_counts_by_weight() -> None:
     arm = Arm.of(Chain([1.0, 1.0], weights=[1.0, 0.5]), np.array([0.0, 0.1]))
     assert np.allclose(arm.bend(np.array([[3.0, 0.3]])), 0.04 / 0.5)
+    counted = Arm.of(Chain([1.0, 1.0], weights=[1.0, 0.5]), np.array([0.0, 0.1]), root_weight=0.25)
+    assert np.allclose(counted.bend(np.array([[3.0, 0.3]])), 9.0 / 0.25 + 0.04 / 0.5)
 
 
 def test_headings_are_compared_the_shorter_way_round() -> None:
