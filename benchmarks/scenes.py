@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,6 +12,10 @@ import bpy
 import numpy as np
 
 from ik2d_addon.chains import adopt
+from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.ui.settings.joint_list import sync_joints
+
+from .pose_paths import PosePath
 
 # Frames from one key of a target to the next.
 KEY_EVERY = 50
@@ -36,6 +41,43 @@ def chains(
             bones,
             _circling_empty(k, frames, (0.0, 0.0, 0.5 * k), every, rounds),
         )
+    bpy.context.view_layer.update()
+    return armature
+
+
+def posed_chain(path: PosePath) -> bpy.types.Object:
+    """Empty the file, and add a chain along y whose last bone follows its target: the tip of a path's poses.
+
+    Its limits are those of the path's chain.
+    """
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene, data = bpy.context.scene, bpy.data.armatures.new("Arm")
+    armature, target = bpy.data.objects.new("Arm", data), bpy.data.objects.new("Target", None)
+    for thing in (armature, target):
+        scene.collection.objects.link(thing)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='EDIT')
+    ends = np.concatenate(([0.0], np.cumsum(path.chain.lengths)))
+    for i, (head, tail) in enumerate(pairwise(ends.tolist())):
+        bone = data.edit_bones.new(f"b{i}")
+        bone.head, bone.tail = (0.0, head, 0.0), (0.0, tail, 0.0)
+        bone.parent, bone.use_connect = data.edit_bones.get(f"b{i - 1}"), i > 0
+    bpy.ops.object.mode_set(mode='OBJECT')
+    scene.frame_start, scene.frame_end = 1, len(path.poses)
+    for frame, (tip, heading) in enumerate(zip(*path.goals, strict=True), start=1):
+        target.location, target.rotation_euler = (0.0, *tip), (heading, 0.0, 0.0)
+        target.keyframe_insert("location", frame=frame)
+        target.keyframe_insert("rotation_euler", frame=frame)
+    settings = armature.ik2d.chains.add()
+    settings.name = settings.tip = f"b{len(path.chain) - 1}"
+    settings.bone_count, settings.target = len(path.chain), target
+    settings.tip_rotation = 'TARGET'
+    sync_joints(settings)
+    scene.frame_set(1)
+    sign = float(np.sign(read_chain(armature, settings).plane.normal[0]))
+    if path.chain.is_limited:
+        for joint, limits in zip(settings.joints, sign * path.chain.ranges, strict=True):
+            joint.use_limit, (joint.limit_min, joint.limit_max) = True, sorted(limits.tolist())
     bpy.context.view_layer.update()
     return armature
 

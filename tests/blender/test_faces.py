@@ -24,6 +24,7 @@ FACES = {
         "solve_ccd_path",
         "solve_even_path",
         "solve_pose",
+        "solve_pose_path",
         "reachable",
         "Region",
         "Stretch",

@@ -112,7 +112,7 @@ def on_an_arc(chain) -> None:
 
 
 def with_an_angle(chain) -> None:
-    chain.tip_rotation = 'WORLD'
+    chain.tip_rotation, chain.start_from = 'WORLD', 'REST'
 
 
 def scaled(chain) -> None:

@@ -9,6 +9,9 @@ import pytest
 from mathutils import Matrix
 from rigs import add_armature, add_chain, add_target, plays_back_worse
 
+from benchmarks.pose_paths import path_of
+from benchmarks.scenes import posed_chain
+from benchmarks.tip_angle import shown_angles
 from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.core import IK2DError, Status
 from ik2d_addon.core.inputs import wrapped
@@ -259,13 +262,57 @@ def test_influence_takes_its_part_of_the_angle():
     assert np.abs(found[:, 0] - report.joints.angle_error).max() <= NOISE
 
 
+def turned_by_seeded_poses(bones: int, limits: bool):
+    """Add a chain along y whose target's place and rotation are those of its own smooth poses."""
+    armature = posed_chain(path_of(np.random.default_rng(100 * bones), bones, limits, 100))
+    return armature, bpy.data.objects["Target"], armature.ik2d.chains[0]
+
+
+@pytest.mark.parametrize(("bones", "limits"), [(3, True), (4, False), (5, True), (7, True)])
+def test_a_bake_of_a_smooth_motion_meets_all_frames_without_a_pop(bones, limits):
+    armature, target, _chain = turned_by_seeded_poses(bones, limits)
+    report = bake(armature).chains[0]
+    assert report.reached and report.joints.angle_error.max() <= NOISE
+    turns = wrapped(np.diff(shown_angles(armature, bones), axis=0))
+    assert np.degrees(np.abs(turns)).max() <= 15.0
+    assert not [warning for warning in report.warnings if "turns by" in warning]
+    for frame in (1, 37, 100):
+        bpy.context.scene.frame_set(frame)
+        off = heading_of(armature, f"b{bones - 1}") - turn_of(target)
+        assert abs(float(wrapped(np.array(off)))) <= NOISE
+
+
+def test_a_part_baked_anew_goes_on_from_the_pose_before_it():
+    armature, _target, _chain = turned_by_seeded_poses(5, True)
+    bake(armature)
+    bake(armature, frame_start=40, frame_end=70)
+    turns = wrapped(np.diff(shown_angles(armature, 5), axis=0))
+    assert np.degrees(np.abs(turns)).max() <= 15.0
+
+
+def test_rest_pose_gives_each_frames_least_as_live_shows_it_and_the_report_says_where_they_differ():
+    armature, _target, chain = turned_by_seeded_poses(5, True)
+    chain.live = True
+    live = shown_angles(armature, 5)[::9]
+    chain.live = False
+    alone = bake(armature, frame_start=1, frame_end=100)
+    assert "by each frame alone" not in alone.sentence()
+    path = bake(armature).chains[0]
+    along = shown_angles(armature, 5)
+    chain.start_from = 'REST'
+    assert bake(armature).chains[0].reached
+    each = shown_angles(armature, 5)
+    assert np.abs(wrapped(each[::9] - live)).max() <= NOISE
+    differ = np.abs(wrapped(along - each)).max(axis=1) > 0.01
+    assert (path.circumstances.parted == differ).mean() > 0.98
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"bone_count": 1}, "takes two bones or more; set Chain Length to 2 or more"),
         ({"solver": 'CCD'}, "is not possible with the CCD solver; set the solver to Automatic"),
         ({"solver": 'ARC'}, "is not possible with the Circle solver"),
-        ({"bone_count": 4, "root_turns_freely": False}, "turn on First Bone Turns Freely"),
         ({"stretch": 1.5, "stretch_bones": 'LAST'}, "set Stretch and Shortest Length to 1"),
     ],
 )
@@ -275,6 +322,20 @@ def test_settings_that_an_angle_is_not_to_be_had_with_are_refused(change, words)
         setattr(chain, name, value)
     with pytest.raises(IK2DError, match=words):
         bake(armature)
+
+
+def test_first_bone_whose_turn_counts_turns_less_and_the_angle_is_had():
+    armature, target, chain = add_digger(4, tip_rotation='TARGET')
+    turned = []
+    for freely in (True, False):
+        chain.root_turns_freely = freely
+        assert bake(armature).chains[0].reached
+        found = errors(
+            armature, target, chain.tip, lambda: rest_heading(armature, chain.tip) + turn_of(target)
+        )
+        assert found[:, 0].max() <= NOISE and found[:, 1].max() <= 1e-4
+        turned.append(abs(heading_of(armature, "boom") - rest_heading(armature, "boom")))
+    assert turned[1] < turned[0]
 
 
 def test_native_and_plain_steps_of_ccd_refuse_an_angle():

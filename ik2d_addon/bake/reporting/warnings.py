@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import Status
 from ...core.contacts.runs import runs
-from ...core.inputs import Floats
+from ...core.inputs import Floats, wrapped
 from ...core.pops import POP
 from ...core.swing import POST
 from ...core.words import noted, number_of, quoted, say
@@ -30,6 +30,8 @@ from .swing_notes import flip_notes, stray_note
 JUMP, FAR_TURN, TURNS_A_WAY = 90.0, 20.0, 3.0
 # Targets so near to the root, as in `pop_bands`, and to full reach, turn joints fast (in reaches).
 NEAR_ROOT, NEAR_FULL_REACH = 0.01 / math.radians(POP), 0.98
+# An angle of the last bone that changes by more than this part of a joint's turn is its cause.
+PART_OF_TURN = 0.5
 
 
 def chain_warnings(
@@ -185,11 +187,20 @@ def _off_angle(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     if not off.any():
         return
     worst = int(np.argmax(np.where(off, chain.noticed.angle_errors, -1.0)))
-    degrees = np.degrees(chain.noticed.angle_errors[worst])
-    yield say(
+    degrees, unproven = np.degrees(chain.noticed.angle_errors[worst]), chain.solution.unproven
+    words = noted(
         "Chain '{chain}': its last bone, '{bone}', is up to {angle:.3g} degrees off its "
         "angle (frame {frame:g}), which it cannot have with its tip on the target, on "
-        "{frames}; Angle First keeps the angle instead",
+        "{frames}; Angle First keeps the angle instead"
+    )
+    if unproven is not None and (off & unproven).any():
+        words = noted(
+            "Chain '{chain}': its last bone, '{bone}', is up to {angle:.3g} degrees off its "
+            "angle (frame {frame:g}), on {frames}; no pose was found that has it with its tip on the "
+            "target, but there may be one; Angle First keeps the angle instead"
+        )
+    yield say(
+        words,
         chain=chain.rig.name,
         bone=chain.rig.bones[-1],
         angle=degrees,
@@ -288,13 +299,31 @@ def _cure(chain: SolvedChain, frame: int) -> str:
         return say("IK Blend switches there: Switch to IK and Switch to FK key it so that nothing jumps")
     far, way = max(np.hypot(*start), np.hypot(*end)), end - start
     passed = start + way * np.clip(-(start @ way) / max(way @ way, 1e-300), 0.0, 1.0)
+    settings, has_angle = chain.rig.settings, chain.rig.settings.tip_angle is not None
     if np.hypot(*passed) < NEAR_ROOT:
-        other = "" if chain.rig.settings.solver == 'CCD' else say(", or let CCD follow it")
+        other = "" if settings.solver == 'CCD' or has_angle else say(", or let CCD follow it")
         return say("its target passes close to the chain's root: move it around the root{other}", other=other)
     if far > NEAR_FULL_REACH and not chain.softness[frame]:
         return say("its target comes to full reach: Softness turns the joints more slowly there")
-    if chain.rig.settings.solver == 'EVEN' and np.isfinite(chain.rig.joints.limits).any():
+    if has_angle:
+        return _cure_of_angle(chain, frame)
+    if settings.solver == 'EVEN' and np.isfinite(chain.rig.joints.limits).any():
         return say(
             "two poses bend alike there: move the target another way, widen the limits, or let CCD go on"
         )
     return say("look there, and move the target another way if it should not")
+
+
+def _cure_of_angle(chain: SolvedChain, frame: int) -> str:
+    """Return in words what helps where the last bone has an angle."""
+    headings = chain.angles[frame : frame + 2].sum(axis=1)
+    turn, most = abs(float(wrapped(headings[1:] - headings[:1])[0])), float(chain.steps[frame + 1].max())
+    if turn > PART_OF_TURN * most:
+        return say("its last bone's angle changes by {angle:.0f} degrees there", angle=np.degrees(turn))
+    if len(chain.rig.bones) == 2:
+        return say("its other side comes nearer to its angle there: move or turn the target another way")
+    if chain.rig.settings.starts_from_rest:
+        return say("each frame is solved by itself: set Start Each Frame From to Frame Before")
+    return say(
+        "no way without such a turn was found: move or turn the target another way, or widen the limits"
+    )

@@ -29,7 +29,7 @@ from ...rig.pose.tip_headings import wanted_headings
 from ...rig.scene.samples import ChainSamples
 from .sliding import Sliding, read_sliding
 from .solvers import StartPose, solved_steps
-from .tip_angle import solved_with_angle
+from .tip_angle import AngleFrames
 
 # Turns of joints that correct a miss count as small where their arcs leave the tangents by no more than
 # this part of it.
@@ -239,6 +239,8 @@ class Problem:
         chain, target = self.chain(0 if self.is_constant else row), self.targets[row : row + 1]
         rest = self.unturned[row]
         start = start if goes_on else StartPose(start.angles[None], start.slides[None])
+        if self.wanted is not None:
+            return (yield from self._with_angle(np.array([row]), target, softness).along(start))
         return (yield from solved_steps(rig, chain, target, start, bend, softness, rest, self._posture(0)))
 
     def all(self, starts: StartPose | None) -> Steps[Solution]:
@@ -279,6 +281,13 @@ class Problem:
             small = bent <= _BENT * np.hypot(x, y)
         return np.where(small, change, 0.0).T, small
 
+    def _with_angle(self, rows: NDArray[np.intp], targets: Floats, softness: Floats) -> AngleFrames:
+        """Return some frames of a chain whose last bone has an angle, with targets and softness (m,)."""
+        assert self.wanted is not None
+        frames, bend = None if self.is_constant else rows, self.bend[rows]
+        asked = targets, self.wanted[rows], bend, softness
+        return AngleFrames(self.rig, self.chain, self.unturned, frames, *asked)
+
     def _solve(
         self,
         targets: Floats,
@@ -290,11 +299,7 @@ class Problem:
         bend = self.bend if frames is None else self.bend[frames]
         if self.wanted is not None:
             every = np.arange(len(targets)) if frames is None else frames
-            changing, wanted = None if self.is_constant else every, self.wanted[every]
-            posed = solved_with_angle(
-                self.rig, self.chain, self.unturned, changing, targets, wanted, bend, softness
-            )
-            return (yield from posed)
+            return (yield from self._with_angle(every, targets, softness).solved(start))
         if self.is_constant:
             chain, rest = self.chain(0), self.unturned[0]
             posture = self._posture(0)

@@ -59,7 +59,7 @@ def solved_steps(
             return (yield from path_steps(chain, targets, posture=posture, **asked))
         return (yield from ccd_steps(chain, targets, **asked))
     if rig.settings.solver == 'EVEN':
-        asked |= {"rest": rest, "root_weight": _root_weight(rig, chain)}
+        asked |= {"rest": rest, "root_weight": root_weight_of(rig, chain)}
         if chain.is_sliding:
             asked["slide_weight"] = rig.settings.slide_weight
     parts, block = [], _block(rig, chain)
@@ -88,7 +88,7 @@ def _block(rig: RigChain, chain: Chain) -> int:
     return max(1, _ANGLES // len(chain))
 
 
-def _root_weight(rig: RigChain, chain: Chain) -> float | None:
+def root_weight_of(rig: RigChain, chain: Chain) -> float | None:
     """Return the weight of the root's turn in Even; None where its turn costs nothing."""
     if rig.settings.root_turns_freely:
         return None

@@ -130,10 +130,12 @@ class RigChain:
     @property
     def goes_on(self) -> bool:
         """Whether a bake goes on from the frame before: by Even too, where its least pose may jump."""
-        limited = len(self.bones) > 2 and bool(self.joints.held.any())
-        may_jump = limited or self.slides is not None or not self.settings.root_turns_freely
-        settings = self.settings
-        jumps = settings.solver == 'EVEN' and settings.tip_angle is None and may_jump
+        settings, is_long = self.settings, len(self.bones) > 2
+        limited = is_long and bool(self.joints.held.any())
+        may_jump = limited or self.slides is not None or not settings.root_turns_freely
+        if settings.tip_angle is not None:
+            may_jump = is_long
+        jumps = settings.solver == 'EVEN' and may_jump
         return (settings.solver == 'CCD' or jumps) and not settings.starts_from_rest
 
     @property

@@ -23,9 +23,8 @@ from ..rest import rest_axes, rest_bone, rest_matrix
 
 # A locked channel counts as at rest below this (radians, or a part of a quaternion).
 _AT_REST = 1e-4
-# Angles of the last bone: none, or the target's; and the number of bones from which on they share the bend.
+# Angles of the last bone: none, or the target's.
 _FREE, _FOLLOWING = 'FREE', 'TARGET'
-_SHARING = 4
 # The choice of `plane` that another one would lose.
 _ON_POST = 'POST'
 
@@ -252,7 +251,6 @@ def read_tip_angle(
 def _refuse_angle(settings: bpy.types.PropertyGroup, bone_count: int, slides: bool, askew: bool) -> None:
     """Raise IK2DError for settings of a chain that its last bone's angle cannot be had with."""
     solver = {'ARC': noted("Circle"), 'CCD': 'CCD'}.get(settings.solver)
-    shares = bone_count >= _SHARING and not settings.root_turns_freely
     stretches = settings.stretch != 1.0 or settings.compress != 1.0
     causes = (
         (bone_count < 2, say("takes two bones or more"), say("set Chain Length to 2 or more")),
@@ -261,7 +259,6 @@ def _refuse_angle(settings: bpy.types.PropertyGroup, bone_count: int, slides: bo
             say("is not possible with the {solver} solver", solver=solver),
             say("set the solver to Automatic"),
         ),
-        (shares, say("takes a first bone that turns freely"), say("turn on First Bone Turns Freely")),
         (slides, say("takes bones that do not slide"), say("turn Slide off")),
         (
             askew,

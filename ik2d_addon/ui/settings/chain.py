@@ -260,7 +260,10 @@ class IK2D_PG_chain(PlaneSettings, HandSettings, ChainNotes, PropertyGroup):
     )
     start_from: EnumProperty(
         name="Start Each Frame From",
-        description="Pose that CCD, and Smooth within limits, starts from at each frame of a bake",
+        description=(
+            "Pose that CCD, and Smooth within limits or with an angle of the last bone, starts from at each"
+            " frame of a bake"
+        ),
         items=(
             (
                 'REST',

@@ -209,7 +209,7 @@ def over_keys(made, chain) -> None:
 
 
 def with_an_angle(made, chain) -> None:
-    chain.tip_rotation = 'WORLD'
+    chain.tip_rotation, chain.start_from = 'WORLD', 'REST'
 
 
 def sliding(made, chain) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The warnings of a bake, of chains that were solved and played back."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,7 +9,9 @@ import pytest
 from solved_chains import FRAMES, REACH, keyed, played, rig, told
 
 from ik2d_addon.bake.keys.keying import KeyPlan
+from ik2d_addon.core import Status
 from ik2d_addon.rig.chain.chain import Remarks
+from ik2d_addon.rig.chain.joints import TipAngle
 from ik2d_addon.rig.chain.planes import HINGES
 from ik2d_addon.rig.scene.rounding import PLAYED_BACK
 
@@ -123,6 +126,52 @@ def test_a_jump_is_told_with_what_helps(where, changes, words):
     changes = {name: rig(**value) if name == "chain" else value for name, value in changes.items()}
     (warning,) = told(keyed(turns=turns, aims=np.tile([where, 0.0], (4, 1)), **changes))[2]
     assert warning == f"Chain 'leg': bone 'thigh' turns by 57 degrees from frame 12 to 13; {words}"
+
+
+ANGLE = TipAngle(follow=True, rest=np.eye(3), offset=0.0, first=False)
+
+
+@pytest.mark.parametrize(
+    "changes, turned, words",
+    [
+        (
+            {},
+            0.0,
+            "no way without such a turn was found: move or turn the target another way, or widen the limits",
+        ),
+        (
+            {"starts_from_rest": True},
+            0.0,
+            "each frame is solved by itself: set Start Each Frame From to Frame Before",
+        ),
+        (
+            {"bones": ("thigh", "shin")},
+            0.0,
+            "its other side comes nearer to its angle there: move or turn the target another way",
+        ),
+        ({}, 1.0, "its last bone's angle changes by 57 degrees there"),
+    ],
+)
+def test_a_jump_of_a_chain_whose_last_bone_has_an_angle_is_told_with_advice_that_can_be_followed(
+    changes, turned, words
+):
+    turns, angles = np.zeros((4, 2)), np.zeros((4, 2))
+    turns[2:, 0], angles[2:, 1] = 1.0, turned
+    chain = rig(**{"solver": 'EVEN', "tip_angle": ANGLE, "bones": ("thigh", "shin", "foot"), **changes})
+    (warning,) = told(keyed(turns=turns, angles=angles, chain=chain))[2]
+    assert warning == f"Chain 'leg': bone 'thigh' turns by 57 degrees from frame 12 to 13; {words}"
+
+
+@pytest.mark.parametrize(("unproven", "words"), [(None, "which it cannot have"), (1, "but there may be one")])
+def test_an_angle_that_is_not_had_is_said_to_be_impossible_only_where_that_is_proven(unproven, words):
+    errors, chain = np.array([0.0, 0.2, 0.0, 0.0]), rig(solver='EVEN', tip_angle=ANGLE)
+    solution = replace(
+        keyed().solved.solution,
+        status=np.where(errors > 0.0, Status.ANGLE, Status.REACHED).astype(np.int8),
+        unproven=None if unproven is None else np.arange(4) == unproven,
+    )
+    (warning,) = told(keyed(solution=solution, angle_errors=errors, chain=chain))[2]
+    assert "is up to 11.5 degrees off its angle (frame 12)" in warning and words in warning
 
 
 def test_each_kind_of_jump_is_told_also_where_the_target_passes_the_root_between_frames():
