@@ -23,7 +23,7 @@ from numpy.core._multiarray_umath import __cpu_features__
 
 from ik2d_addon.core import Chain, solve_ccd, solve_ccd_path, solve_even, solve_two_bone
 
-from . import c_port, clips, frames, linkages, plain_ccd, scenes
+from . import c_port, clips, frames, linkages, plain_ccd, pose_tasks, scenes
 from .bakers import bake_ours, nla_bake
 from .bakes import ALIKE
 from .contestants import TOLERANCE, chain_of
@@ -287,6 +287,11 @@ RATIOS = (
     Ratio("ten bones, Even, 5,000 targets : plain CCD, 100 targets", _even),
     Ratio("ten bones, CCD, a path of 400 frames : plain CCD", _path),
     Ratio("ten bones, CCD, one call a target : plain CCD", _one_call),
+    *(
+        Ratio(f"tips with angles, {kind}, one call each : version 1.0.0", partial(pose_tasks.single, kind))
+        for kind in pose_tasks.KINDS
+    ),
+    Ratio("tips with angles, a path of 8 bones within limits : of tips alone", pose_tasks.along),
     Ratio("six bones within limits, Even, one call a target : plain CCD", _one_call_within),
     Ratio("200 bones, CCD, 400 targets : 10 bones, 8,000 targets", lambda: _growth(8_000, 400)),
     # From 0.5 to 0.8, by what has used the process's memory before.
@@ -302,6 +307,7 @@ RATIOS = (
     Ratio("bake of 20 armatures of four chains, 100 frames : nla.bake", lambda: _crowd(20, 4, 100)),
     Ratio("bake of 100 actions of two chains, 60 frames : each by itself", lambda: clips.clips(100, 2, 60)),
     Ratio("bake of four limbs with constraints, 300 frames : nla.bake", lambda: _constrained(4, 300)),
+    Ratio("bake of 8 bones within limits and an angle, 20 frames : nla.bake", pose_tasks.baked),
     Ratio(
         "bake next to 10 heavy meshes : nla.bake of 4 frames",
         lambda: _bake(1, 2, theirs=HEAVY_FRAMES, meshes=MESHES),
