@@ -319,7 +319,7 @@ def _cure_of_angle(chain: SolvedChain, frame: int) -> str:
     headings = chain.angles[frame : frame + 2].sum(axis=1)
     turn, most = abs(float(wrapped(headings[1:] - headings[:1])[0])), float(chain.steps[frame + 1].max())
     if turn > PART_OF_TURN * most:
-        return say("its last bone's angle changes by {angle:.0f} degrees there", angle=np.degrees(turn))
+        return say("the angle of its last bone changes as fast there")
     if len(chain.rig.bones) == 2:
         return say("its other side comes nearer to its angle there: move or turn the target another way")
     if chain.rig.settings.starts_from_rest:
