@@ -17,7 +17,8 @@ from .sheet import Side, sheet_of
 from .short import poses_of
 from .springs import Goal
 
-# A free root is solved backwards for as many targets at once; the sheet is quicker for fewer.
+# A free root is solved backwards for as many targets at once, and where the other side than at rest is asked
+# for; the sheet is quicker for fewer.
 MANY = 5
 
 
@@ -75,7 +76,8 @@ def posed(asked: PoseRequest) -> PoseRows:
     if len(arm) <= 3:
         within = [arm.within(pose) for pose in poses_of(arm, points, asked.headings, asked.angle_first)]
         return PoseRows(_chosen(arm, within, points, asked.headings, sides, asked.angle_first))
-    if m >= MANY and arm.free_root and arm.root_turns:
+    asks_side = any(side_of(arm, side).asked for side in set(sides.tolist()))
+    if arm.free_root and arm.root_turns and (m >= MANY or asks_side):
         poses = least_bend(arm, points, asked.headings, sides, asked.angle_first)
         return PoseRows(arm.within(poses), np.zeros(m, np.bool_))
     sheet, poses, unproven = sheet_of(arm), np.empty((m, n)), np.zeros(m, np.bool_)

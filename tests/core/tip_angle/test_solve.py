@@ -124,6 +124,19 @@ def test_answers_do_not_depend_on_the_size_of_the_chain_nor_on_whole_turns() -> 
         assert np.abs(one.angles - other.angles).max() <= 1e-6
 
 
+def test_one_target_of_a_free_root_has_the_pose_that_it_has_among_many() -> None:
+    rng = np.random.default_rng(2)
+    for n, limited in ((4, True), (5, False), (8, True)):
+        chain = limited_chain(rng, n) if limited else Chain(rng.uniform(0.5, 1.0, n))
+        _, tips, headings = known_poses(rng, chain, 8)
+        rest = rng.uniform(-0.2, 0.2, n)
+        for bend in (1, -1):
+            many = solve_pose(chain, tips, headings, rest=rest, bend=bend)
+            for row in range(8):
+                one = solve_pose(chain, tips[row], headings[row], rest=rest, bend=bend)
+                assert np.abs(wrapped(one.angles - many.angles[row])).max() <= 1e-6
+
+
 def test_shapes_broadcast_and_one_row_is_one_answer() -> None:
     found = solve_pose(Chain([1.0, 1.0, 0.5]), [1.0, 1.0], [[0.0, 1.0, 2.0]] * 2, bend=[[1], [-1]])
     assert found.angles.shape == (2, 3, 3) and found.angle_error is not None
