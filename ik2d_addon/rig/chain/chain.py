@@ -131,10 +131,9 @@ class RigChain:
     def goes_on(self) -> bool:
         """Whether a bake goes on from the frame before: by Even too, where its least pose may jump."""
         settings, is_long = self.settings, len(self.bones) > 2
-        limited = is_long and bool(self.joints.held.any())
-        may_jump = limited or self.slides is not None or not settings.root_turns_freely
-        if settings.tip_angle is not None:
-            may_jump = is_long
+        may_jump = is_long and (settings.tip_angle is not None or bool(self.joints.held.any()))
+        if settings.tip_angle is None:
+            may_jump = may_jump or self.slides is not None or not settings.root_turns_freely
         jumps = settings.solver == 'EVEN' and may_jump
         return (settings.solver == 'CCD' or jumps) and not settings.starts_from_rest
 
