@@ -29,6 +29,9 @@ FACES = {
         "Region",
         "Stretch",
         "Plane",
+        "Mechanism",
+        "MechanismSolution",
+        "MechanismStatus",
     },
     bake: {
         *("bake", "bake_steps", "solve", "clear", "check", "BakeOptions", "BakeReport", "ChainReport"),

@@ -82,9 +82,11 @@ class Mechanism:
         Where a triangle turns the one that leads, whole turns count from the frame that is nearest to rest.
         Raises IK2DError for a ratio of zero, and one over a million.
         """
-        turns = number(ratio, "ratio")
+        turns, named = number(ratio, "ratio"), (checked_body(a), checked_body(b))
         if not 1e-6 <= abs(turns) <= 1e6:
-            raise refusal("The gear of '{a}' and '{b}' has a ratio of {ratio}", a=a, b=b, ratio=turns)
+            raise refusal(
+                "The gear of '{a}' and '{b}' has a ratio of {ratio}", a=named[0], b=named[1], ratio=turns
+            )
         return self._with(a, b, Kind.GEAR, 0j, 0j, ratio=turns)
 
     def ram(self, a: Body, place_a: ArrayLike, b: Body, place_b: ArrayLike, name: str = "ram") -> "Mechanism":
