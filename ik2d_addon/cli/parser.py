@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from . import values
+from .bake_options import add_actions, add_checks, add_keys, add_limits, with_each_action
 from .export_options import add_export_options
 
 _BELOW_ZERO = re.compile(r"-[0-9]")
@@ -47,7 +48,7 @@ def parsed(arguments: Sequence[str], opens_scene: bool) -> argparse.Namespace:
     commands that write each file: the arguments that all of several files share.
     """
     joined: list[str] = []
-    for argument in arguments:
+    for argument in with_each_action(arguments):
         # argparse takes numbers below zero that are no plain ones, such as -5:5, for an option.
         if joined and joined[-1] in ("--frames", "--ground-velocity") and _BELOW_ZERO.match(argument):
             joined[-1] += f"={argument}"
@@ -104,7 +105,7 @@ def _add_bake(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bool
         allow_abbrev=False,
     )
     _add_scenes(parser, opens_scene)
-    for add_options in (_add_trust, _add_choices, _add_files, _add_keys, _add_checks):
+    for add_options in (_add_trust, _add_choices, _add_files, add_actions, add_keys, add_checks):
         add_options(parser)
     _add_jobs(parser)
 
@@ -130,7 +131,7 @@ def _add_check(commands: "argparse._SubParsersAction[_Parser]", opens_scene: boo
         allow_abbrev=False,
     )
     _add_scenes(parser, opens_scene)
-    for add_options in (_add_trust, _add_choices, _add_files, _add_keys, _add_checks):
+    for add_options in (_add_trust, _add_choices, _add_files, add_actions, add_keys, add_checks):
         add_options(parser)
 
 
@@ -217,7 +218,7 @@ def _add_gather(commands: "argparse._SubParsersAction[_Parser]") -> None:
         allow_abbrev=False,
     )
     parser.add_argument("reports", metavar="REPORT.json", nargs="+", help="what bake --report has written")
-    _add_limits(parser)
+    add_limits(parser)
     parser.add_argument("--report", metavar="OUT.json", help="write all of it as one file; -: on stdout")
     _add_debug(parser)
 
@@ -309,58 +310,4 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
         metavar="OUT.json",
         help="also write each frame's result, {name} being the scene's name: a table if it ends in .csv,"
         " else JSON; -: on stdout",
-    )
-
-
-def _add_keys(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--reduce",
-        metavar="LENGTH",
-        type=values.length,
-        default=0.0,
-        help="leave out keys as long as the tip strays no further than this for it, in Blender units",
-    )
-    parser.add_argument(
-        "--target-keys",
-        action="store_true",
-        help="key only the frames on which the target or the pole has keys",
-    )
-    parser.add_argument(
-        "--single-axis",
-        action="store_true",
-        help="give each bone one Euler angle curve where possible; changes rotation modes",
-    )
-    parser.add_argument(
-        "--ease-flips",
-        action="store_true",
-        help="turn planes that follow a target or a pole smoothly where they would flip",
-    )
-
-
-def _add_checks(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--verify",
-        metavar="SAMPLE|ALL|NONE",
-        type=str.upper,
-        choices=("SAMPLE", "ALL", "NONE"),
-        default="SAMPLE",
-        help="measure the finished bake: all frames by their keys, or in Blender where more than keys turns"
-        " the bones; all in Blender; or none (default: SAMPLE)",
-    )
-    _add_limits(parser)
-
-
-def _add_limits(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--max-error",
-        metavar="LENGTH",
-        type=values.length,
-        help="exit with 1 if a tip, as solved or as played back, is further than this from its target, in"
-        " Blender units; FK frames do not count, unless all are",
-    )
-    parser.add_argument(
-        "--strict",
-        action="store_true",
-        help="exit with 1 if a tip misses its target on any frame, or is not known to reach it; FK frames, on"
-        " which IK Blend is 0, do not count, unless all are",
     )

@@ -82,6 +82,14 @@ def is_copy_of(action: bpy.types.Action, source: bpy.types.Action) -> bool:
     return named and action.is_property_set("ik2d") and bool(action.ik2d.baked_from == source.name)
 
 
+def original_of(action: bpy.types.Action | None) -> bpy.types.Action | None:
+    """Return the action that a bake has copied for one that it made, if that is still there; else itself."""
+    if action is None or not action.is_property_set("ik2d"):
+        return action
+    source = bpy.data.actions.get(action.ik2d.baked_from)
+    return source if source is not None and is_copy_of(action, source) else action
+
+
 def _playing(action: bpy.types.Action) -> Iterator[tuple[bpy.types.AnimData | bpy.types.NlaStrip, str]]:
     """Yield the animation data and the NLA strips that play an action, each with its slot's identifier."""
     for ob in bpy.data.objects:

@@ -53,7 +53,7 @@ def actions_of(claims: Claims, armature: bpy.types.Object, partners: set[str]) -
         sure = [slot for slot, claim in its if claim in (OWN, SHARED)]
         if any(claim == UNCLEAR for _, claim in its):
             unclear.append(action.name)
-        elif (sure and _animates(claims, armature, action, sure)) or _is_awaited(
+        elif (sure and _animates(claims, armature, action, sure)) or is_awaited(
             claims, armature, action, partners
         ):
             found.append(Play(armature, action, slot_of(claims, armature, action)))
@@ -75,7 +75,7 @@ def _animates(
     return not set(with_curves).isdisjoint(slots) or armature in claims.players(action)
 
 
-def _is_awaited(
+def is_awaited(
     claims: Claims, armature: bpy.types.Object, action: bpy.types.Action, partners: set[str]
 ) -> bool:
     """Return whether an action without curves of its own is the one that a target's is paired with."""

@@ -21,6 +21,7 @@ from .arguments import (
     refuse_unknown_pairs,
 )
 from .clips import Clip, Play
+from .copies import original_of
 from .finding import actions_of, check_play, named_play, not_of, refuse_tweak_mode
 from .names import clip_name, cores
 from .owned import Claims
@@ -70,11 +71,14 @@ class ActionsAsked:
 
 
 def clips_of(
-    scene: bpy.types.Scene, rigs: Mapping[bpy.types.Object, Sequence[RigChain]], asked: ActionsAsked
+    scene: bpy.types.Scene,
+    rigs: Mapping[bpy.types.Object, Sequence[RigChain]],
+    asked: ActionsAsked,
+    alone: bool = True,
 ) -> list[Clip]:
     """Return the clips to bake; raise IK2DError, before anything changes, for one that cannot be.
 
-    rigs: the chains of each armature.
+    rigs: the chains of each armature. alone: whether there are no other clips than those asked for.
     """
     for armature in rigs:
         refuse_tweak_mode(armature)
@@ -94,7 +98,7 @@ def clips_of(
         check_play(claims, play, asked.into)
     names = {play.action.name for plays in groups for play in plays if play.action is not None}
     refuse_unknown_pairs(asked.pairs, names)
-    paired = [(plays, pairing.of(plays, is_single=len(groups) == 1)) for plays in groups]
+    paired = [(plays, pairing.of(plays, is_single=alone and len(groups) == 1)) for plays in groups]
     animated = {play.owner for _, partners in paired for play in partners}
     for plays, partners in paired:
         pairing.refuse_lone(plays, partners, animated)
@@ -108,8 +112,11 @@ def clips_of(
 
 
 def _assigned(scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object], asked: ActionsAsked) -> Clip:
-    """Return the clip of what is assigned now."""
-    plays = [Play(armature, versions.played_action(armature), _slot_now(armature)) for armature in armatures]
+    """Return the clip of what is assigned now; of the copy that an earlier bake has made, its original."""
+    plays = [
+        Play(armature, original_of(versions.played_action(armature)), _slot_now(armature))
+        for armature in armatures
+    ]
     frames = asked.limits(scene)
     return Clip(
         ", ".join(play.action.name for play in plays if play.action is not None), tuple(plays), (), frames

@@ -10,6 +10,8 @@ from typing import TextIO
 import bpy
 
 from ...bake import BakeOptions, BakeReport, bake
+from ...bake.actions.arguments import ALL
+from ...core import IK2DError
 from ...core.words import number_of
 from ..console import say
 from ..files import files, reports, scene
@@ -54,14 +56,38 @@ def baked(options: argparse.Namespace) -> Sequence[BakeReport]:
         *options.frames,
         options=bake_options(options),
         progress=_ProgressLine(armatures),
+        actions=actions_wanted(options),
+        pairs=_pairs(options),
     )
     return report.by_armature
 
 
+def actions_wanted(options: argparse.Namespace) -> str | list[str] | None:
+    """Return the actions to bake as a bake takes them; None for what is assigned."""
+    names: list[str] | None = options.actions
+    return ALL if names is not None and [name.upper() for name in names] == [ALL] else names
+
+
+def _pairs(options: argparse.Namespace) -> dict[str, list[str]]:
+    """Return the pairs given as a bake takes them."""
+    if options.pairs and options.actions is None:
+        raise IK2DError("--pair goes with --actions; add --actions all, or their names")
+    pairs: dict[str, list[str]] = {}
+    for name, other in options.pairs:
+        pairs.setdefault(name, []).append(other)
+    return pairs
+
+
 def lines_of(report: BakeReport) -> Iterator[Line]:
-    """Yield the results of an armature's chains and its warnings."""
-    yield Line('RESULT', f"{report.armature}: {report.sentence()}")
-    for chain in report.chains:
+    """Yield the results of an armature's chains, or of its actions, and its warnings."""
+    copied = report.action and report.source_action not in ("", report.action)
+    into = f"; its keys are in '{report.action}'" if copied else ""
+    yield Line('RESULT', f"{report.armature}: {report.sentence()}{into}")
+    for clip in report.actions:
+        copied = f" (of {clip.source_action})" if clip.source_action not in ("", clip.action) else ""
+        first, last = clip.chains[0].frames[[0, -1]]
+        yield Line('CHAIN', f"{clip.action}{copied}, {first:g} to {last:g}: {clip.sentence()}")
+    for chain in () if report.actions else report.chains:
         bones = number_of(len(chain.bones), "bone")
         yield Line('CHAIN', f"{chain.name} ({chain.solver}, {bones}): {chain.sentence()}")
     for warning in report.warnings:
@@ -103,6 +129,8 @@ def bake_options(options: argparse.Namespace) -> BakeOptions:
         single_axis=options.single_axis,
         ease_flips=options.ease_flips,
         force=options.force,
+        into=options.into,
+        assign_baked=True if options.assign_baked else None,
     )
 
 

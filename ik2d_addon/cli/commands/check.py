@@ -8,6 +8,7 @@ from dataclasses import replace
 import bpy
 
 from ...bake import BakeReport, check
+from ...bake.actions.arguments import INTO_NEW
 from ...core import IK2DError
 from ..console import complain
 from ..exit_codes import BAD_INPUT, DONE, NOT_HELD
@@ -92,6 +93,8 @@ def _problems_of_chains(options: argparse.Namespace) -> Iterator[str]:
     except IK2DError as error:
         yield str(error)
         return
+    if chosen.into == INTO_NEW or options.actions is not None:
+        return  # others than what is assigned: the bake says what would stop it
     for armature in armatures:
         yield from check(armature, names_wanted(armature, options), options.frames, chosen)
 
@@ -99,11 +102,16 @@ def _problems_of_chains(options: argparse.Namespace) -> Iterator[str]:
 def _problems_of_bake(options: argparse.Namespace, done: list[BakeReport]) -> Iterator[str]:
     """Yield the problems that a bake finds only as it samples, solves and keys; add its reports to `done`."""
     try:
-        done += [replace(report, verb=_VERB) for report in baked(options)]
+        done += [_as_checked(report) for report in baked(options)]
     except IK2DError as error:
         yield str(error)
     for report in done:
         yield from (fault.removeprefix(_LEFT_OUT) for fault in report.left_out)
+
+
+def _as_checked(report: BakeReport) -> BakeReport:
+    """Return a report in the words of a check."""
+    return replace(report, verb=_VERB, actions=tuple(map(_as_checked, report.actions)))
 
 
 def _refusals(checked: Callable[..., object], *arguments: str) -> Iterator[str]:

@@ -47,7 +47,7 @@ def _read(path: str) -> dict[str, Any]:
 def _summary(content: dict[str, Any]) -> dict[str, Any]:
     """Return the summary of a report; raise LookupError, TypeError or ValueError for anything else."""
     armatures = content["armatures"]
-    if not armatures or not all(armature["chains"] for armature in armatures):
+    if not armatures or not all(clip["chains"] for clip in _clips(armatures)):
         raise ValueError
     return {
         "file": str(content["file"]),
@@ -59,6 +59,7 @@ def _summary(content: dict[str, Any]) -> dict[str, Any]:
         "chains": [
             {
                 "armature": str(chain["armature"]),
+                **({"action": str(chain["action"])} if "action" in chain else {}),
                 "name": str(chain["name"]),
                 "frames": len(chain["frames"]),
                 "first_frame": chain["frames"][0],
@@ -73,8 +74,15 @@ def _summary(content: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _clips(armatures: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the reports of the armatures' actions; of the armatures where no actions were asked for."""
+    return [clip for armature in armatures for clip in armature.get("by_action", [armature])]
+
+
 def _chains(armatures: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [chain for armature in armatures for chain in armature["chains"]]
+    """Return the chains, each with the name of the action that holds its keys where that is known."""
+    known = [({"action": clip["action"]} if "action" in clip else {}, clip) for clip in _clips(armatures)]
+    return [{**chain, **action} for action, clip in known for chain in clip["chains"]]
 
 
 def _distance(number: object) -> float:

@@ -10,7 +10,8 @@ from typing import Any, TextIO
 import bpy
 
 from ...bake import check
-from ...bake.request import frame_range, scene_of
+from ...bake.actions.listing import listed_clips
+from ...bake.request import frame_range, read_rigs, scene_of
 from ...core import IK2DError
 from ...core.swing import POLE
 from ...rig.chain.chain import reading
@@ -22,6 +23,7 @@ from ..exit_codes import BAD_INPUT, DONE
 from ..files import scene
 
 _COLUMNS = ("chain", "enabled", "tip", "bones", "solver", "target")
+_ACTION_COLUMNS = ("action", "frames", "with")
 
 
 def list_files(options: argparse.Namespace) -> int:
@@ -97,6 +99,33 @@ def _armature(armature: bpy.types.Object) -> dict[str, Any]:
         "frames": frames,
         "chains": [_chain(armature, chain, first, last) for chain in armature.ik2d.chains],
         "problems": problems,
+        **_actions(armature),
+    }
+
+
+def _actions(armature: bpy.types.Object) -> dict[str, Any]:
+    """Return the actions that a bake of all takes, with frames and targets' actions; {} without chains."""
+    if not any(chain.enabled for chain in armature.ik2d.chains):
+        return {}
+    try:
+        in_scene = scene_of(armature)
+        rigs, _ = read_rigs(armature, None, [in_scene.frame_current])
+    except IK2DError:  # told among the problems
+        return {}
+    found = listed_clips(in_scene, armature, rigs)
+    return {
+        "actions": [
+            {
+                "name": clip.name,
+                "frames": list(clip.frames),
+                "cyclic": clip.is_cyclic,
+                "with": {
+                    play.owner.name: play.action.name for play in clip.others if play.action is not None
+                },
+            }
+            for clip in found.clips
+        ],
+        "action_problems": list(found.problems),
     }
 
 
@@ -157,6 +186,11 @@ def _print(entry: dict[str, Any]) -> None:
                 say(f"    other control: {control}")
         for problem in armature["problems"]:
             say(f"    problem: {problem}")
+        if armature.get("actions"):
+            for line in _table([_ACTION_COLUMNS, *map(_action_cells, armature["actions"])]):
+                say(f"    {line}")
+        for problem in armature.get("action_problems", ()):
+            say(f"    --actions all: {problem}")
 
 
 def _cells(chain: dict[str, Any]) -> Sequence[str]:
@@ -168,6 +202,13 @@ def _cells(chain: dict[str, Any]) -> Sequence[str]:
         chain["solver"],
         chain["target"] or "-",
     )
+
+
+def _action_cells(action: dict[str, Any]) -> Sequence[str]:
+    first, last = action["frames"]
+    told = [f"{ob}: {name}" for ob, name in action["with"].items() if name != action["name"]]
+    loop = ", a loop" if action["cyclic"] else ""
+    return action["name"], f"{first} to {last}{loop}", ", ".join(told) or "-"
 
 
 def _bones(chain: dict[str, Any]) -> str:

@@ -85,12 +85,19 @@ def report_written(
 def report_text(path: str, output: str, reports: Sequence[BakeReport]) -> str:
     """Return the report as it is written: a table if the path ends in .csv, else JSON."""
     if path.lower().endswith(".csv"):
-        return table([row for report in reports for chain in report.chains for row in chain.rows()])
+        return table([row for report in reports for row in _rows(report)])
     content = {
         "file": os.path.basename(output),
         "armatures": [report.to_dict() for report in reports],
     }
     return _json(content) + "\n"
+
+
+def _rows(report: BakeReport) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a report's frames, of several actions each after its action's name."""
+    for clip in report.by_action:
+        named = {"action": clip.action} if report.actions else {}
+        yield from (named | row for chain in clip.chains for row in chain.rows())
 
 
 def _json(value: Any, line: str = "\n") -> str:
