@@ -8,6 +8,7 @@ they are compared. So is `version` by whoever asks: adding and removing chains l
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import bpy
@@ -44,12 +45,14 @@ def kept(
     *,
     with_targets: bool,
     of_the_frame: bool = False,
+    of_actions: bool = False,
 ) -> Any:
     """Return the answer of `work` to a question about an armature's chains, asked again only after an edit.
 
     version: what else the answer depends on, compared with that of the last time. with_targets: whether it
     is read from the chains' targets and controls too, not from the armature alone. of_the_frame: whether
-    it is asked again after a change of frame too.
+    it is asked again after a change of frame too. of_actions: whether it is read from all actions of the file
+    instead, wherever objects are.
     """
     if not _handlers_are_on() or _is_tagged(bpy.context.view_layer.depsgraph, (*_READ, *_RELINKED)):
         return work()
@@ -57,7 +60,10 @@ def kept(
     known = _kept.get(key)
     if known is None or known.version != version or not _same(_numbers, known.numbers):
         answer, objects = work(), {armature, *(_others(armature) if with_targets else ())}
-        blocks = frozenset(block.session_uid for ob in objects for block in _blocks(ob))
+        read = (
+            (armature.data, *bpy.data.actions) if of_actions else chain.from_iterable(map(_blocks, objects))
+        )
+        blocks = frozenset(block.session_uid for block in read)
         actions = [(ob, _action(ob)) for ob in objects]
         numbers = [(ob, numbers_of_it) for ob in objects if (numbers_of_it := _numbers(ob))]
         _kept[key] = known = _Kept(answer, version, blocks, actions, numbers, of_the_frame)
@@ -66,11 +72,11 @@ def kept(
 
 def _others(armature: Object) -> Iterator[Object]:
     """Yield what an armature's chains follow with its parents, and the controls of native ones."""
-    for chain in armature.ik2d.chains:
-        for node in followed_by(chain):
+    for one in armature.ik2d.chains:
+        for node in followed_by(one):
             for ob, _ in holders_of(*node):
                 yield ob
-        controls = controls_of(chain)
+        controls = controls_of(one)
         if controls is not None:
             yield controls
 

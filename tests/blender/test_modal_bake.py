@@ -5,6 +5,8 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
+from clip_rigs import add_clips
+from clip_rigs import everything as everything_of_clips
 from rigs import add_chain, add_target, every_bit_of_animation, leg_with_target
 
 from ik2d_addon.core import IK2DError
@@ -122,6 +124,24 @@ def everything(armature):
     kinds = (bpy.data.scenes, bpy.data.objects, bpy.data.actions)
     pose = [tuple(bone.rotation_quaternion) for bone in armature.pose.bones]
     return every_bit_of_animation(armature), pose, [len(kind) for kind in kinds], armature.ik2d.last_bake
+
+
+@pytest.mark.parametrize("into", ['THIS', 'NEW'])
+@pytest.mark.parametrize("ticks", [0, 12, 30, 44])
+def test_escape_leaves_all_actions_as_they_were(monkeypatch, ticks, into):
+    monkeypatch.setattr(sliced, "SHORTEST_SLICE", 0.0)
+    monkeypatch.setattr(sliced, "LONGEST_SLICE", 0.0)
+    monkeypatch.setattr(sampler, "WAY", sampler.STEP)
+    armature, _ = add_clips()
+    armature.ik2d.actions_to_bake, armature.ik2d.bake_into = 'ALL', into
+    before = everything_of_clips()
+    operator, window = Bake(), Window(armature)
+    assert operator.invoke(window, None) == {'RUNNING_MODAL'}
+    for _ in range(ticks):
+        assert operator.modal(window, TIMER) == {'RUNNING_MODAL'}
+    assert " of 38 frames" in window.text
+    assert operator.modal(window, event('ESC')) == {'CANCELLED'}
+    assert everything_of_clips() == before and armature.ik2d.last_bake == ""
 
 
 @pytest.mark.parametrize("ticks", [0, 1, FRAMES - 2, FRAMES + 3])

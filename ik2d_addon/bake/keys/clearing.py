@@ -10,11 +10,12 @@ from bpy.types import Object, PropertyGroup
 from ...rig.animation import versions
 from ...rig.animation.bone_channels import ROTATIONS, rotation_property
 from ...rig.animation.fcurves import is_locked
-from ...rig.animation.kept.giving_back import GivenBack, Wanted, give_back, has_keys
+from ...rig.animation.kept.giving_back import GivenBack, Wanted, give_back, has_keys, holds_keys
 from ...rig.animation.kept.keeping import Replaced, made_by_hand_between
 from ...rig.animation.kept.marks import BAKE, PLANT_BAKE
 from ...rig.animation.keys import bounds
-from ...rig.animation.times import action_ends
+from ...rig.animation.replacing import SAME_FRAME
+from ...rig.animation.times import action_ends, animation_times
 from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import copied_by, walk
 from ...rig.chain.hands import forget_posed, hands_with_keys, posed_hands, put_hands_back
@@ -24,6 +25,7 @@ from ...rig.chain.stretch import ALONG
 from ...rig.scene.lengths.slide_locations import put_slides_back, slid_joints
 from ...rig.scene.lengths.stretch_scales import put_scales_back, scaled_joints
 from ...rig.scene.live_pause import live_paused
+from ..actions.arguments import ALL
 from ..actions.clips import Clip
 from ..actions.finding import clips_to_clear
 from ..actions.stage import Stage
@@ -127,6 +129,18 @@ def baked_keys(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
     return has_keys(armature, on_bones(armature, bones), BAKED)
 
 
+def baked_keys_anywhere(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
+    """Return whether bakes have left keys on the bones in any action of an armature."""
+    wanted = on_bones(armature, bones)
+    return any(
+        slot == play.slot and holds_keys(holder, wanted, BAKED)
+        for clip in clips_to_clear(armature, ALL)
+        for play in clip.armatures
+        if play.action is not None
+        for holder, slot in versions.holders_of(play.action)
+    )
+
+
 def hand_made_keys(
     armature: Object,
     scene: bpy.types.Scene,
@@ -136,13 +150,38 @@ def hand_made_keys(
     single_axis: bool = False,
 ) -> Replaced:
     """Return the keys made by hand that a bake of some chains from a frame to another replaces."""
+    paths = _keyed_paths(armature, chains, single_axis)
+    curves = [curve for curve in versions.existing_fcurves(armature) if curve.data_path in paths]
+    return made_by_hand_between(curves, *bounds(scene, armature, first, last)) if curves else Replaced()
+
+
+def hand_made_keys_of(
+    armature: Object,
+    scene: bpy.types.Scene,
+    chains: Iterable[PropertyGroup],
+    clips: Iterable[Clip],
+    single_axis: bool = False,
+) -> Replaced:
+    """Return the keys made by hand that a bake of some chains in some clips replaces."""
+    paths, found = _keyed_paths(armature, chains, single_axis), [Replaced()]
+    for clip in clips:
+        times = animation_times(scene, clip.frames)
+        for play in clip.armatures:
+            holders = versions.holders_of(play.action) if play.action and play.owner == armature else ()
+            for holder, slot in holders:
+                curves = [curve for curve in holder.fcurves if slot == play.slot and curve.data_path in paths]
+                found.append(made_by_hand_between(curves, times[0] - SAME_FRAME, times[-1] + SAME_FRAME))
+    return Replaced.joined(found)
+
+
+def _keyed_paths(armature: Object, chains: Iterable[PropertyGroup], single_axis: bool) -> set[str]:
+    """Return the paths of the rotations that a bake of some chains keys."""
     paths = set()
     for name in all_bones(chains):
         bone = armature.pose.bones[name]
         mode = 'XYZ' if single_axis else bone.rotation_mode
         paths.add(bone.path_from_id(rotation_property(mode)))
-    curves = [curve for curve in versions.existing_fcurves(armature) if curve.data_path in paths]
-    return made_by_hand_between(curves, *bounds(scene, armature, first, last)) if curves else Replaced()
+    return paths
 
 
 def locked_channels(armature: bpy.types.Object, bones: Sequence[str]) -> list[str]:
@@ -177,7 +216,7 @@ def forget_bakes(armature: Object, chains: Iterable[PropertyGroup]) -> None:
         for name in ("last_bake", "bake_reached", "missed_frames", "worst_frame", "bake_mark"):
             chain.property_unset(name)
     if not any(other.last_bake for other in settings.chains):
-        for name in ("last_bake", "last_bake_lines", "last_bake_alert", "bake_mark"):
+        for name in ("last_bake", "last_bake_lines", "last_bake_clips", "last_bake_alert", "bake_mark"):
             settings.property_unset(name)
 
 

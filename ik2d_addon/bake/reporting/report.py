@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The report of a bake, in numbers and in words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...core.affine import changed
 from ...core.words import listed, noted, number_of, say
@@ -165,11 +168,16 @@ class BakeReport:
         whole = say("{verb} {frames}: {outcome}", verb=self.verb, frames=counted, outcome=outcome)
         warnings = number_of(len(self.warnings), "warning")
         noted_too = [say("{line}; {warnings}", line=whole, warnings=warnings)] if self.warnings else []
-        if fk := {float(frame) for chain in self._partly_fk for frame in chain.frames[chain.fk]}:
+        if fk := self._frames_of(self._partly_fk, lambda chain: chain.fk):
             line = noted_too[0] if noted_too else whole
             noted_too.insert(0, say("{line}; FK on {frames}", line=line, frames=number_of(len(fk), "frame")))
         shorter = [say("{done}: {outcome}", done=done, outcome=outcome) for done in (counted, frames)]
         return (*noted_too, whole, *shorter, outcome[:1].upper() + outcome[1:])
+
+    def action_line(self) -> str:
+        """Return the result in one action, in a line."""
+        frames, outcome = self._frames(), self._outcome_in_short()
+        return say("{action}, {frames}: {outcome}", action=self.action, frames=frames, outcome=outcome)
 
     @property
     def _chain_count(self) -> int:
@@ -186,6 +194,18 @@ class BakeReport:
         actions = number_of(len(self.actions), "action")
         return say("{frames} in {actions}", frames=number_of(frames, "frame"), actions=actions)
 
+    def _frames_of(
+        self, chains: Sequence[ChainReport], chosen: Callable[[ChainReport], NDArray[np.bool_]]
+    ) -> set[tuple[int, float]]:
+        """Return the frames of chains that are chosen, each once in each action, with the action's number."""
+        return {
+            (number, float(frame))
+            for number, clip in enumerate(self.by_action)
+            for chain in clip.chains
+            if chain in chains
+            for frame in chain.frames[chosen(chain)]
+        }
+
     def _outcome_in_short(self) -> str:
         """Return on how many frames any tip is off its target, or that all are on theirs, in a few words."""
         bad = [chain for chain in self.chains if not chain.reached]
@@ -194,7 +214,7 @@ class BakeReport:
         if not bad:
             measured = not any(chain.unverified_words() for chain in self.chains)
             return say("all on target") if measured else say("all on target as solved")
-        missed = {float(frame) for chain in bad for frame in chain.frames[chain.missed]}
+        missed = self._frames_of(bad, lambda chain: chain.missed)
         if missed:
             return say("off target on {frames}", frames=number_of(len(missed), "frame"))
         if off := sum(chain.is_off for chain in bad):

@@ -2,11 +2,14 @@
 """Pose This Frame, Bake and Clear Bake."""
 
 from collections.abc import Generator, Sequence
+from dataclasses import replace
+from typing import Any
 
-from bpy.props import IntProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty
 from bpy.types import Context, Object, Operator, Scene
 
 from ...bake import BakeReport, bake_steps, solve
+from ...bake.actions.arguments import ALL, INTO_NEW
 from ...bake.keys.clearing import (
     all_bones,
     baked_keys,
@@ -20,6 +23,7 @@ from ...bake.reporting.causes import unmoved_words
 from ...bake.request import chosen_options, chosen_range
 from ...core import IK2DError
 from ...core.words import listed, noted, say
+from ...rig.animation.kept.keeping import Replaced
 from ...rig.animation.key_faults import notes_before
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import select_bone
@@ -29,19 +33,29 @@ from ...ui.kept import kept
 from ...ui.operator import ChainOperator, chain_name, frame_number, tick
 from ...ui.parts import entry
 from ...ui.registration import registration
+from ...ui.settings.rig import ACTIONS, INTO
 from ...ui.sliced import SlicedOperator
+from .all_actions import actions_to_bake, has_baked_actions
 from .results import store_bake, store_solve
 
 
 def chosen_bake(
-    armature: Object, start: int, end: int, step: int, chain: str = "", others: Sequence[Object] = ()
+    armature: Object,
+    start: int | None,
+    end: int | None,
+    step: int,
+    chain: str = "",
+    others: Sequence[Object] = (),
+    actions: str | None = None,
+    **into: Any,
 ) -> Generator[tuple[int, int], None, BakeReport]:
     """Bake a chain, or all enabled ones, with the options of the sidebar; otherwise as `bake_steps`.
 
-    others: armatures to bake with this one and its options.
+    others: armatures to bake with this one and its options. into: options on where the keys go.
     """
-    names, options = [chain] if chain else None, chosen_options(armature.ik2d)
-    return (yield from bake_steps([armature, *others], names, start, end, step, options=options))
+    names, options = [chain] if chain else None, replace(chosen_options(armature.ik2d), **into)
+    steps = bake_steps([armature, *others], names, start, end, step, options=options, actions=actions)
+    return (yield from steps)
 
 
 def other_selected(context: Context) -> list[Object]:
@@ -76,6 +90,10 @@ def frozen_motion_notes(armature: Object, scene: Scene) -> list[str]:
 def replaced_by_bake(armature: Object, scene: Scene, chain: str = "") -> str:
     """Return which keys made by hand a bake of a chain, or of all enabled ones, replaces; "" for none."""
     settings = armature.ik2d
+    if settings.bake_into == INTO_NEW:
+        return ""
+    if settings.actions_to_bake == ALL:
+        return _replaced_in_words(actions_to_bake(armature, scene, chain).replaced)
     start, end, _ = chosen_range(armature, scene)
     version = [
         (each.name, each.enabled, each.tip, each.bone_count, each.hand_rotation, each.foot.is_added)
@@ -84,13 +102,16 @@ def replaced_by_bake(armature: Object, scene: Scene, chain: str = "") -> str:
 
     def answer() -> str:
         chains = [one for one in settings.chains if (one.name == chain if chain else one.enabled)]
-        replaced = hand_made_keys(armature, scene, chains, start, end, settings.single_axis)
-        if not replaced.keys:
-            return ""
-        return say("Bake replaces {keys}; Clear Bake gives them back", keys=replaced.words)
+        return _replaced_in_words(hand_made_keys(armature, scene, chains, start, end, settings.single_axis))
 
     asked = (version, start, end, chain, settings.single_axis, scene.session_uid)
     return str(kept(armature, "replaced_by_bake", asked, answer, with_targets=False))
+
+
+def _replaced_in_words(replaced: Replaced) -> str:
+    return (
+        say("Bake replaces {keys}; Clear Bake gives them back", keys=replaced.words) if replaced.keys else ""
+    )
 
 
 def unmoved_by_bake(armature: Object, chain: str = "") -> str:
@@ -107,14 +128,25 @@ def unmoved_by_bake(armature: Object, chain: str = "") -> str:
 
 
 def has_baked_keys(armature: Object) -> bool:
-    """Return whether bakes have left keys on the bones of an armature's chains."""
+    """Return whether bakes have left keys on the bones of an armature's chains, where Clear Bake looks."""
     chains = armature.ik2d.chains
+    if armature.ik2d.actions_to_bake == ALL and has_baked_actions(armature):
+        return True
     version = [(chain.tip, chain.bone_count, chain.hands_posed, chain.bake_mark) for chain in chains]
 
     def found() -> bool:
         return baked_keys(armature, all_bones(chains))
 
     return bool(kept(armature, "has_baked_keys", version, found, with_targets=False))
+
+
+# Kept from the last run, they would win over the panel's.
+_AS_GIVEN = {"options": {'SKIP_SAVE'}}
+
+
+def chosen_actions(description: str) -> EnumProperty:
+    """Return a property for the assigned action or all of them."""
+    return EnumProperty(name="Actions", description=description, items=ACTIONS, **_AS_GIVEN)
 
 
 class _OfChain(ChainOperator):
@@ -169,18 +201,51 @@ class IK2D_OT_bake(_OfChain, SlicedOperator, Operator):
         "Bake the other selected armatures too, with the range and options of the active one",
     )
 
+    actions: chosen_actions("Actions to bake")
+    into: EnumProperty(name="Bake Into", description="Actions that get the keys", items=INTO, **_AS_GIVEN)
+    assign_baked: tick(
+        "Assign New Action",
+        "Have the armature play the new action afterwards, in the place of the one baked",
+    )
+    own_frames: BoolProperty(
+        name="Own Frames",
+        description="Whether all actions have their own frames",
+        options={'HIDDEN', 'SKIP_SAVE'},
+    )
+
     doing, done_noun = noted("Baking"), noted("Bake")
 
     def begin(self, context):
         active = active_armature(context)
+        settings, given = active.ik2d, self.properties.is_property_set
+        own = not (settings.use_custom_range or given("frame_start") or given("frame_end"))
+        self.fill_in([("own_frames", own)])
         chosen = chosen_range(active, context.scene)
         self.fill_in(zip(("frame_start", "frame_end", "step"), chosen, strict=True))
+        self.fill_in([("actions", settings.actions_to_bake), ("into", settings.bake_into)])
+        self.fill_in([("assign_baked", settings.assign_baked)])
         if not self.chain:
             self.fill_in([("all_selected", active.ik2d.bake_selected)])
         others = other_selected(context) if self.all_selected else []
         self._armatures = [active, *others]
-        steps = chosen_bake(active, self.frame_start, self.frame_end, self.step, self.chain, others)
+        actions = ALL if self.actions == ALL else None
+        cut = not (actions and self.own_frames)
+        frames = (self.frame_start if cut else None, self.frame_end if cut else None, self.step)
+        into = {"into": self.into, "assign_baked": self.assign_baked}
+        steps = chosen_bake(active, *frames, self.chain, others, actions, **into)
         return steps, listed([armature.name for armature in self._armatures], most=2)
+
+    def draw(self, _context):
+        """Draw the settings in the redo panel, without the frames that actions have of their own."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        own = ("frame_start", "frame_end") if self.actions == ALL and self.own_frames else ()
+        unused = own if self.into == INTO_NEW else (*own, "assign_baked")
+        for setting in self.properties.bl_rna.properties:
+            name = setting.identifier
+            if name not in (*unused, "rna_type") and not setting.is_hidden:
+                layout.prop(self, name)
 
     def finish(self, context, result):
         for armature, its in zip(self._armatures, result.by_armature, strict=True):
@@ -204,6 +269,8 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
         "End", "Last frame to clear; without it, the last of the rig's own range, or all after", 250
     )
 
+    actions: chosen_actions("Actions to clear")
+
     @staticmethod
     def why_not(context):
         if reason := why_not_edit(context):
@@ -215,10 +282,12 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
 
     def work(self, context):
         armature = active_armature(context)
+        self.fill_in([("actions", armature.ik2d.actions_to_bake)])
+        actions = ALL if self.actions == ALL else None
         frames = self._frames(armature)
         bones = all_bones(chains_to_clear(armature, self.chain))
         locked = locked_channels(armature, bones)
-        given = clear_bakes(armature, self.chain, *frames)
+        given = clear_bakes(armature, self.chain, *frames, actions=actions)
         if not given.any:
             raise IK2DError(say("There are no baked keys to clear") + say(" in this range") * any(frames))
         if locked:
@@ -234,7 +303,7 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
         end = "" if frames[1] is None else say(" to frame {frame}", frame=frames[1])
         for sentence in given.lost:
             self.report({'WARNING'}, sentence)
-        return given.sentence(noted("baked"), start + end)
+        return given.sentence(noted("baked"), start + end + (say(" in all actions") if actions else ""))
 
     def _frames(self, armature: Object) -> list[int | None]:
         """Return the first and last frame to clear: the caller's, the rig's Custom Range, or None twice."""

@@ -1,27 +1,34 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The panels of bakes: Bake, with its result, and Bake Options."""
 
-from bpy.types import Context, Object, Panel, PropertyGroup, UILayout
+from bpy.types import Context, Object, Panel, PropertyGroup, Scene, UILayout
 
+from ...bake.actions.arguments import ALL, INTO_NEW
 from ...bake.request import chosen_range
 from ...core.swing import POLE, SWING
 from ...core.words import say
+from ...rig.animation.versions import played_action
 from ...ui.context import active_armature, shown_chain
 from ...ui.registration import registration
 from ...ui.sidebar import RigSidebar
 from ...ui.text import draw_text, field, fitting
+from .all_actions import ActionsToBake, actions_to_bake
 from .before import shows_before
+from .clips import ClipResult, baked_clips, other_action
 from .live import can_be_live
 from .operators import frozen_motion_notes, other_selected, replaced_by_bake, unmoved_by_bake
 from .results import bake_is_stale, has_results, solve_is_stale, warnings_once
 
 # Rows for chains that missed their target; the others are only counted.
 _MISSED_ROWS = 4
+# Rows for actions that were baked, and for reasons why some cannot be; the others are only counted.
+_CLIP_ROWS, _PROBLEMS = 12, 3
 # The part of the width that Live has next to Bake Again.
 _LIVE = 0.35
 
 HEADINGS = {
     "bake": "settings.bake_selected settings.chains_to_bake",
+    "bake-into": "settings.actions_to_bake settings.assign_baked",
     "custom-range": "settings.frame_*",
     "reduce-keys": "settings.reduce_error",
 }
@@ -42,6 +49,7 @@ class IK2D_PT_bake(RigSidebar, Panel):
         self._draw_buttons(layout.column(align=True), context, armature, stale)
         draw_results(layout, context, armature, stale)
         chain = _chain_to_bake(context, armature.ik2d)
+        _draw_actions(layout, context, actions_to_bake(armature, context.scene, chain))
         for note in (replaced_by_bake(armature, context.scene, chain), unmoved_by_bake(armature, chain)):
             if note and note not in armature.ik2d.last_bake:
                 draw_text(layout.column(), context, note, 'INFO')
@@ -61,7 +69,8 @@ class IK2D_PT_bake(RigSidebar, Panel):
             row = column.row()
             row.use_property_split = False
             row.prop(settings, "bake_selected")
-        column.operator("ik2d.clear_bake", text=clear_label(settings), translate=False, icon='X')
+        clear = column.operator("ik2d.clear_bake", text=clear_label(settings), translate=False, icon='X')
+        clear.actions = settings.actions_to_bake
         if shows_before(armature):
             label = say("Back to the Baked Action")
             column.operator("ik2d.show_before", text=label, translate=False, icon='LOOP_BACK')
@@ -69,14 +78,13 @@ class IK2D_PT_bake(RigSidebar, Panel):
     @staticmethod
     def _draw_bake(column: UILayout, context: Context, armature: Object, stale: str) -> None:
         """Draw the Bake button; with a bake that is out of date Bake Again, and Live next to it."""
-        first, last, _step = chosen_range(armature, context.scene)
         row = column.row(align=True)
         row.scale_y = 1.5
-        label = say("Bake {first} to {last}", first=first, last=last)
+        labels = bake_labels(armature, context.scene, bool(stale))
+        label = fitting(context, labels)
         icon, live = 'KEY_HLT', row
         if stale:
-            again = say("Bake Again {first} to {last}", first=first, last=last)
-            label = fitting(context, [again, say("Bake Again")], left=_LIVE)
+            label = fitting(context, labels, left=_LIVE)
             icon = 'NONE'
             if can_be_live(armature):
                 parts = row.split(factor=1.0 - _LIVE, align=True)
@@ -107,6 +115,10 @@ class IK2D_PT_bake_options(RigSidebar, Panel):
         layout, settings = self.layout, active_armature(context).ik2d
         layout.use_property_split = True
         layout.use_property_decorate = False
+        for name in ("actions_to_bake", "bake_into"):
+            field(layout.column(), context, settings, name)
+        if settings.bake_into == INTO_NEW:
+            field(layout, context, settings, "assign_baked")
         for name in ("on_target_keys", "single_axis", "use_reduce"):
             field(layout, context, settings, name)
         error = layout.column()
@@ -126,9 +138,33 @@ def _chain_to_bake(context: Context, settings: PropertyGroup) -> str:
 
 def clear_label(settings: PropertyGroup) -> str:
     """Return the label of Clear Bake, with the range that it clears if it is not all frames."""
+    if settings.actions_to_bake == ALL:
+        return say("Clear Bake in All Actions")
     if not settings.use_custom_range:
         return say("Clear Bake")
     return say("Clear Bake, {start} to {end}", start=settings.frame_start, end=settings.frame_end)
+
+
+def bake_labels(armature: Object, scene: Scene, is_stale: bool) -> list[str]:
+    """Return labels of the Bake button, in fewer and fewer words."""
+    if armature.ik2d.actions_to_bake == ALL:
+        return (
+            [say("Bake All Again"), say("Bake Again")]
+            if is_stale
+            else [say("Bake All Actions"), say("Bake All")]
+        )
+    first, last, _step = chosen_range(armature, scene)
+    if not is_stale:
+        return [say("Bake {first} to {last}", first=first, last=last)]
+    return [say("Bake Again {first} to {last}", first=first, last=last), say("Bake Again")]
+
+
+def _draw_actions(layout: UILayout, context: Context, asked: ActionsToBake) -> None:
+    """Draw which actions a bake of all takes, and why some cannot be baked."""
+    if words := asked.sentence():
+        draw_text(layout.column(), context, words, 'ACTION')
+    for problem in asked.problems[:_PROBLEMS]:
+        draw_text(layout.box(), context, problem, 'ERROR')
 
 
 def draw_results(layout: UILayout, context: Context, armature: Object, stale: str) -> None:
@@ -138,7 +174,7 @@ def draw_results(layout: UILayout, context: Context, armature: Object, stale: st
     """
     settings, of_armature = armature.ik2d, has_results(armature)
     if of_armature and settings.last_bake:
-        missed = [chain for chain in settings.chains if chain.missed_frames]
+        missed = [] if other_action(armature) else [c for c in settings.chains if c.missed_frames]
         _draw_result(layout, context, armature, "bake", stale, missed)
     else:
         row = layout.row()
@@ -171,16 +207,31 @@ def _draw_result(
     words = column.column()
     words.active = not stale
     draw_text(words, context, sentence, 'ERROR' if alert else 'CHECKMARK')
-    _draw_missed(words, missed)
+    if kind == "bake":
+        _draw_clips(words, context, baked_clips(settings))
+    played = played_action(armature) if baked_clips(settings) else None
+    _draw_missed(words, missed, played.name if played else "")
     for warning in warnings_once(warnings, [chain.name for chain in settings.chains]):
         draw_text(words, context, warning, 'ERROR')
 
 
-def _draw_missed(column: UILayout, missed: list) -> None:
-    """Draw the buttons that jump to missed frames, for each chain that has any."""
+def _draw_clips(column: UILayout, context: Context, clips: list[ClipResult]) -> None:
+    """Draw a line for each action that was baked, those that miss first if there are many."""
+    shown = clips
+    if len(clips) > _CLIP_ROWS:
+        shown = sorted(clips, key=lambda clip: clip.is_good)[:_CLIP_ROWS]
+    for clip in shown:
+        draw_text(column, context, clip.line, 'CHECKMARK' if clip.is_good else 'ERROR')
+    if len(clips) > len(shown):
+        column.label(text=say("and {count} more", count=len(clips) - len(shown)), translate=False)
+
+
+def _draw_missed(column: UILayout, missed: list, action: str) -> None:
+    """Draw the buttons that jump to missed frames, for each chain that has any. action: whose; "" for one."""
     for chain in missed[:_MISSED_ROWS]:
-        if len(chain.id_data.ik2d.chains) > 1:
-            column.label(text=chain.name, translate=False)
+        if action or len(chain.id_data.ik2d.chains) > 1:
+            where = say(" in '{action}'", action=action) if action else ""
+            column.label(text=f"{chain.name}{where}", translate=False)
         row = column.row(align=True)
         label = say("Frame {frame}", frame=chain.worst_frame)
         go = row.operator("wm.context_set_int", text=label, translate=False, icon='TIME')

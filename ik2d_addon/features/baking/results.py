@@ -13,6 +13,7 @@ from ...core.words import listed, once_for_all, say
 from ...rig.chain.chain import problem_of
 from ...rig.chain.post import bending_bones_of
 from ...ui.kept import kept
+from .clips import BAKED_TOO, clips_as_json, other_action, shown_clip
 from .staleness import AnimatedPaths, bake_fingerprint, changed_since, options_fingerprint, solve_fingerprint
 
 # --- Keeping the report ------------------------------------------------------
@@ -53,15 +54,17 @@ def store_bake(armature: Object, report: BakeReport, scene: Scene | None = None)
     settings.last_bake_lines = "\n".join(report.lines())
     settings.last_bake_alert = bool(report.warnings) or not report.is_good
     settings.bake_mark = options_fingerprint(settings, scene)
+    shown, is_played = shown_clip(armature, report)
+    settings.last_bake_clips = clips_as_json(armature, report)
     animated = AnimatedPaths.of(armature)
-    for result, chain in _chains_of(armature, report):
+    for result, chain in _chains_of(armature, shown):
         chain.last_bake = _text(result)
         chain.bake_reached = result.reached and not result.circumstances.unmoved
         _store_plane(chain, result)
         runs = missed_runs(result)
         chain.missed_frames = " ".join(f"{a}..{b}" if b > a else f"{a}" for a, b in runs)
         chain.worst_frame = int(result.frames[result.worst_missed]) if runs else -1
-        chain.bake_mark = bake_fingerprint(chain, animated)
+        chain.bake_mark = bake_fingerprint(chain, animated) if is_played else ""
 
 
 def warnings_once(warnings: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -138,6 +141,8 @@ def bake_is_stale(armature: Object, scene: Scene) -> str:
     """Return the first change since the last bake, in words; "" without any."""
     settings = armature.ik2d
     changed = _first_change(armature, "bake_mark", bake_fingerprint)
+    if changed and (other := other_action(armature)):
+        changed = "" if other == BAKED_TOO else say(other)
     return changed or changed_since(settings.bake_mark, options_fingerprint(settings, scene))
 
 

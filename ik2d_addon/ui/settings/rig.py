@@ -41,6 +41,21 @@ def _own_range_changed(settings, context):
             settings.property_unset(name)
 
 
+# The choices of a bake's actions, in the sidebar and in the operators.
+ACTIONS = (
+    ('ASSIGNED', "This One", "The action that is assigned, on the frames of the range"),
+    (
+        'ALL',
+        "All Actions",
+        "Each action of the armature, on its own frames, together with the actions of its targets",
+    ),
+)
+INTO = (
+    ('THIS', "This Action", "The action itself; keys that are replaced are kept"),
+    ('NEW', "New Action", 'A copy of the action, "Walk baked"; the action itself stays as it is'),
+)
+
+
 class IK2D_PG_settings(PropertyGroup):
     """All that IK 2D stores on an armature object."""
 
@@ -83,6 +98,22 @@ class IK2D_PG_settings(PropertyGroup):
             ('ACTIVE', "Active", "The active chain alone"),
         ),
         default='ALL',
+        **NOTE,
+    )
+    actions_to_bake: EnumProperty(
+        name="Actions",
+        description="Actions that the Bake button bakes",
+        items=ACTIONS,
+        default='ASSIGNED',
+        **NOTE,
+    )
+    bake_into: EnumProperty(
+        name="Bake Into", description="Actions that get the keys", items=INTO, default='THIS', **NOTE
+    )
+    assign_baked: BoolProperty(
+        name="Assign New Action",
+        description="Have the armature play the new action afterwards, in the place of the one baked",
+        default=True,
         **NOTE,
     )
     bake_selected: BoolProperty(
@@ -148,6 +179,10 @@ class IK2D_PG_settings(PropertyGroup):
     last_bake: StringProperty(description="Result of the last bake", **NOTE)
     last_bake_lines: StringProperty(
         description="That result in one line, in fewer and fewer words",
+        **NOTE,
+    )
+    last_bake_clips: StringProperty(
+        description="The action of the chains' results, and the result of each action baked, as JSON",
         **NOTE,
     )
     last_bake_alert: BoolProperty(

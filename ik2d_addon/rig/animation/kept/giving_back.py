@@ -90,8 +90,11 @@ def give_back(
 def has_keys(owner: bpy.types.Object, wanted: Wanted, purposes: Collection[int]) -> bool:
     """Return whether an object's own action has keys, or keeps some, that `give_back` would change."""
     holder = versions.existing_channels(owner)
-    if holder is None:
-        return False
+    return holder is not None and holds_keys(holder, wanted, purposes)
+
+
+def holds_keys(holder: versions.Channels, wanted: Wanted, purposes: Collection[int]) -> bool:
+    """Return whether channels have keys, or keep some, that `give_back` would change."""
     for curve in holder.fcurves:
         if wanted(curve.data_path, curve.array_index) and Marks.on(curve).of_purposes(purposes).any():
             return True
