@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 # Script -> the sample scene that it starts from, and the size of the window.
 SCRIPTS = {
+    "actions": ("01_walking_leg", "1600x1500"),
     "cutout": ("08_cutout", "1600x1800"),
     "languages": ("02_excavator", "1600x1760"),
     "live": ("03_tentacle", "1600x1200"),

@@ -160,6 +160,7 @@ def play(
         pytest.param("scenario_pictures.py", ["--enable-event-simulate"], id="panel_pictures"),
         pytest.param("scenario_long_bake.py", ["--enable-event-simulate"], id="long_bake"),
         pytest.param("scenario_export.py", ["--enable-event-simulate"], id="export"),
+        pytest.param("scenario_all_actions.py", ["--enable-event-simulate"], id="all_actions"),
         pytest.param("scenario_by_name.py", ["--enable-event-simulate"], id="by_name"),
         pytest.param("scenario_live.py", ["--enable-event-simulate"], id="live"),
         pytest.param("scenario_live.py", [], id="live_with_x_events"),
