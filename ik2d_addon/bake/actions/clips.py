@@ -38,6 +38,18 @@ class Clip:
         return all(play.action == versions.played_action(play.owner) for play in self.armatures)
 
     @property
+    def others_play_now(self) -> bool:
+        """Whether there are objects that the armatures follow, and all of them play it now."""
+        playing = [play.action == versions.played_action(play.owner) for play in self.others]
+        return bool(playing) and all(playing)
+
+    @property
+    def label(self) -> str:
+        """Its name; of one of targets' actions with Blender's default names, which have none, these."""
+        names = dict.fromkeys(play.action.name for play in self.others if play.action is not None)
+        return self.name or ", ".join(names)
+
+    @property
     def baked(self) -> tuple[bpy.types.Object, ...]:
         """The armatures that are baked."""
         return tuple(play.owner for play in self.armatures)

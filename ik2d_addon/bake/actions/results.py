@@ -71,11 +71,15 @@ def finish(
 
 
 def _assign(clips: list[BakedClip], copies: Copies, assign: bool) -> None:
-    """Assign the copies of what armatures play, and the actions that were made where none was assigned."""
+    """Assign the copies of what armatures play.
+
+    One that plays nothing gets the action that was made for it, or that goes with what its targets play.
+    """
     for baked in clips:
         for armature, holder in baked.holders.items():
             played = versions.played_action(armature)
-            if holder is None or played != baked.clip.source(armature):
+            is_shown = played is None and baked.clip.others_play_now
+            if holder is None or not (is_shown or played == baked.clip.source(armature)):
                 continue
             if played is None or (assign and copies.of(played) is not None):
                 animation = armature.animation_data or armature.animation_data_create()

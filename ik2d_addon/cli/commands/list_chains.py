@@ -116,7 +116,7 @@ def _actions(armature: bpy.types.Object) -> dict[str, Any]:
     return {
         "actions": [
             {
-                "name": clip.name,
+                "name": clip.label,
                 "frames": list(clip.frames),
                 "cyclic": clip.is_cyclic,
                 "with": {

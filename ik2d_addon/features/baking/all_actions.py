@@ -70,7 +70,7 @@ def actions_to_bake(armature: Object, scene: Scene, chain: str = "") -> ActionsT
         replaced = Replaced()
         if settings.bake_into == INTO_THIS:
             replaced = hand_made_keys_of(armature, scene, chains, clips.clips, settings.single_axis)
-        return ActionsToBake(tuple(clip.name for clip in clips.clips), clips.problems, replaced)
+        return ActionsToBake(tuple(clip.label for clip in clips.clips), clips.problems, replaced)
 
     answer: ActionsToBake = kept(
         armature, "actions_to_bake", version, found, with_targets=False, of_actions=True

@@ -82,6 +82,8 @@ def frozen_motion_notes(armature: Object, scene: Scene) -> list[str]:
     """Return sentences about motion that a bake of all enabled chains will freeze outside its frames."""
     if armature.animation_data is None or not len(armature.animation_data.nla_tracks):
         return []
+    if armature.ik2d.actions_to_bake == ALL:  # strips are off then
+        return []
     bones = all_bones(chain for chain in armature.ik2d.chains if chain.enabled)
     start, end, _ = chosen_range(armature, scene)
     return notes_before(armature, bones, animation_times(scene, [start, end])) if bones else []
@@ -117,6 +119,8 @@ def _replaced_in_words(replaced: Replaced) -> str:
 def unmoved_by_bake(armature: Object, chain: str = "") -> str:
     """Return which of the chains that a bake takes have targets that do not move; "" for none."""
     settings = armature.ik2d
+    if settings.actions_to_bake == ALL:  # what is assigned now does not tell
+        return ""
     version = [(each.name, each.enabled, each.foot.is_added, each.plane) for each in settings.chains]
 
     def answer() -> str:

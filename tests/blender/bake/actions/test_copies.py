@@ -6,7 +6,7 @@ import pytest
 from clip_rigs import add_clips, everything
 
 from ik2d_addon.bake.actions.clips import Clip, Play
-from ik2d_addon.bake.actions.copies import Copies, is_copy_of
+from ik2d_addon.bake.actions.copies import Copies, is_copy_of, original_of
 
 
 def test_copies_go_where_something_fails():
@@ -37,3 +37,15 @@ def test_the_actions_themselves_are_taken_where_no_new_ones_are_asked_for():
     clip = Clip("Walk", (), (), (1, 9))
     with Copies().made([clip], 'THIS') as staged:
         assert staged == [clip]
+
+
+def test_the_original_of_a_copy_is_found_while_it_is_there():
+    armature, _ = add_clips("A")
+    walk = bpy.data.actions["Walk A"]
+    copies = Copies()
+    with copies.made([Clip("Walk", (Play(armature, walk, "OBA"),), (), (1, 9))], 'NEW'):
+        pass
+    copy = copies.of(walk)
+    assert original_of(copy) == original_of(walk) == walk and original_of(None) is None
+    walk.name = "Stroll"
+    assert original_of(copy) == copy

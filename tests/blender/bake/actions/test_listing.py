@@ -27,6 +27,16 @@ def test_all_clips_are_listed_with_their_frames_and_partners():
         assert [(play.owner, play.action.name) for play in clip.others] == [(target, f"{clip.name} targets")]
 
 
+def test_a_clip_of_default_names_is_called_after_the_targets_action():
+    armature, target = add_clips()
+    for action in list(bpy.data.actions):
+        bpy.data.actions.remove(action)
+    target.keyframe_insert("location", frame=1)
+    target.keyframe_insert("location", frame=9)
+    (clip,) = listed(armature).clips
+    assert (clip.label, clip.frames) == (target.animation_data.action.name, (1, 9))
+
+
 def test_given_frames_cut_those_of_the_clips():
     armature, _ = add_clips()
     assert {clip.frames for clip in listed(armature, frames=(3, 8)).clips} == {(3, 8)}

@@ -3,6 +3,7 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import bpy
 import pytest
@@ -12,7 +13,13 @@ from rigs import add_chain
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.baking.all_actions import actions_to_bake, has_baked_actions
 from ik2d_addon.features.baking.clips import baked_clips, other_action
-from ik2d_addon.features.baking.operators import has_baked_keys, replaced_by_bake
+from ik2d_addon.features.baking.operators import (
+    IK2D_OT_bake,
+    frozen_motion_notes,
+    has_baked_keys,
+    replaced_by_bake,
+    unmoved_by_bake,
+)
 from ik2d_addon.features.baking.panels import bake_labels, clear_label
 from ik2d_addon.features.baking.results import bake_is_stale
 from ik2d_addon.rig.animation.versions import assign_action
@@ -236,3 +243,47 @@ def test_missed_frames_are_counted_in_each_action(leg):
     each = [int(found[1]) for clip in baked_clips(armature.ik2d) if (found := off.search(clip.line))]
     assert len(each) == 2
     assert int(off.search(armature.ik2d.last_bake_lines)[1]) == sum(each)
+
+
+def test_an_armature_that_plays_nothing_gets_the_action_of_what_its_targets_play():
+    armature, target = add_clips()
+    bpy.context.view_layer.objects.active = armature
+    partner = bpy.data.actions["Run Rig targets"]
+    assign_action(target.animation_data_create(), partner, f"OB{target.name}")
+    armature.ik2d.actions_to_bake = 'ALL'
+    bpy.ops.ik2d.bake(assign_baked=False)
+    assert armature.animation_data is None
+    bpy.ops.ik2d.bake()
+    assert armature.animation_data.action.name == "Run Rig"
+
+
+def test_notes_on_what_is_assigned_are_left_out_where_all_actions_are_baked(leg):
+    armature, target = leg
+    target.animation_data_clear()
+    track = armature.animation_data.nla_tracks.new()
+    track.strips.new("run", 30, bpy.data.actions["Run Rig"])
+    bpy.context.view_layer.update()
+    scene = bpy.context.scene
+    assert not unmoved_by_bake(armature) and not frozen_motion_notes(armature, scene)
+    armature.ik2d.actions_to_bake = 'ASSIGNED'
+    assert "does not move" in unmoved_by_bake(armature)
+
+
+@pytest.mark.parametrize(
+    ("actions", "own", "into", "hidden"),
+    [
+        ('ASSIGNED', True, 'THIS', {"assign_baked"}),
+        ('ALL', True, 'NEW', {"frame_start", "frame_end"}),
+        ('ALL', False, 'NEW', set()),
+    ],
+)
+def test_the_redo_panel_leaves_out_what_does_not_count(actions, own, into, hidden):
+    drawn = []
+    layout = SimpleNamespace(prop=lambda _, name: drawn.append(name))
+    rna = bpy.ops.ik2d.bake.get_rna_type()
+    bake = SimpleNamespace(
+        layout=layout, actions=actions, own_frames=own, into=into, properties=SimpleNamespace(bl_rna=rna)
+    )
+    IK2D_OT_bake.draw(bake, bpy.context)
+    every = {"chain", "frame_start", "frame_end", "step", "all_selected", "actions", "into", "assign_baked"}
+    assert set(drawn) == every - hidden
