@@ -69,7 +69,8 @@ class IK2D_PT_bake(RigSidebar, Panel):
             row = column.row()
             row.use_property_split = False
             row.prop(settings, "bake_selected")
-        clear = column.operator("ik2d.clear_bake", text=clear_label(settings), translate=False, icon='X')
+        label = fitting(context, clear_labels(settings))
+        clear = column.operator("ik2d.clear_bake", text=label, translate=False, icon='X')
         clear.actions = settings.actions_to_bake
         if shows_before(armature):
             label = say("Back to the Baked Action")
@@ -136,13 +137,13 @@ def _chain_to_bake(context: Context, settings: PropertyGroup) -> str:
     return str(chain.name) if alone else ""
 
 
-def clear_label(settings: PropertyGroup) -> str:
-    """Return the label of Clear Bake, with the range that it clears if it is not all frames."""
+def clear_labels(settings: PropertyGroup) -> list[str]:
+    """Return labels of Clear Bake, in fewer words, with the range that it clears if it is not all frames."""
     if settings.actions_to_bake == ALL:
-        return say("Clear Bake in All Actions")
+        return [say("Clear Bake in All Actions"), say("Clear All Bakes")]
     if not settings.use_custom_range:
-        return say("Clear Bake")
-    return say("Clear Bake, {start} to {end}", start=settings.frame_start, end=settings.frame_end)
+        return [say("Clear Bake")]
+    return [say("Clear Bake, {start} to {end}", start=settings.frame_start, end=settings.frame_end)]
 
 
 def bake_labels(armature: Object, scene: Scene, is_stale: bool) -> list[str]:

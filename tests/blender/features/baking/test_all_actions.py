@@ -20,7 +20,7 @@ from ik2d_addon.features.baking.operators import (
     replaced_by_bake,
     unmoved_by_bake,
 )
-from ik2d_addon.features.baking.panels import bake_labels, clear_label
+from ik2d_addon.features.baking.panels import bake_labels, clear_labels
 from ik2d_addon.features.baking.results import bake_is_stale
 from ik2d_addon.rig.animation.versions import assign_action
 
@@ -136,10 +136,10 @@ def test_labels_say_that_all_actions_are_meant(leg):
     scene = bpy.context.scene
     assert bake_labels(armature, scene, False)[0] == "Bake All Actions"
     assert bake_labels(armature, scene, True)[0] == "Bake All Again"
-    assert clear_label(armature.ik2d) == "Clear Bake in All Actions"
+    assert clear_labels(armature.ik2d)[0] == "Clear Bake in All Actions"
     armature.ik2d.actions_to_bake = 'ASSIGNED'
     assert bake_labels(armature, scene, False) == ["Bake 1 to 250"]
-    assert clear_label(armature.ik2d) == "Clear Bake"
+    assert clear_labels(armature.ik2d) == ["Clear Bake"]
 
 
 def test_clear_bake_clears_one_action_or_all(leg):
