@@ -7,7 +7,9 @@ from contextlib import contextmanager, suppress
 import bpy
 
 from ...core.affine import changed
+from ...core.words import say
 from ...rig.animation import versions
+from ...rig.animation.kept.digest import digest_of
 from ...rig.animation.kept.record import name_records, remove_with_kept
 from .arguments import INTO_NEW
 from .clips import Clip, Play
@@ -19,11 +21,14 @@ class Copies:
     """Copies of the actions of clips; the originals are never written to.
 
     A context: if it fails, the copies go. Otherwise they take the place of those that an earlier bake made of
-    the same actions.
+    the same actions, unless somebody has edited these. A copy that is baked again is written to itself.
     """
 
     def __init__(self) -> None:
         self._copies: dict[bpy.types.Action, bpy.types.Action] = {}
+        # Copies of earlier bakes that are written to; and for each new one those that stay, edited.
+        self._again: dict[bpy.types.Action, None] = {}
+        self._edited: dict[bpy.types.Action, list[str]] = {}
 
     @contextmanager
     def made(self, clips: Sequence[Clip], into: str) -> Iterator[list[Clip]]:
@@ -38,32 +43,61 @@ class Copies:
                 with suppress(ReferenceError):
                     bpy.data.actions.remove(copy)
             raise
+        for copy in self._again:
+            copy.ik2d.baked_digest = digest_of(copy)
         for source, copy in self._copies.items():
-            _replace_earlier(source, copy)
+            copy.ik2d.baked_digest = digest_of(copy)
+            self._edited[copy] = _replace_earlier(source, copy)
 
     def of(self, action: bpy.types.Action | None) -> bpy.types.Action | None:
         """Return the copy of an action; None for none."""
         return self._copies.get(action) if action is not None else None
 
+    def notes_on(self, copy: bpy.types.Action | None) -> list[str]:
+        """Return a sentence on earlier copies that stay next to a new one."""
+        if copy is None:
+            return []
+        return [
+            say(
+                "'{earlier}' was edited since it was baked, so it stays; the new bake is in '{copy}'",
+                earlier=name,
+                copy=copy.name,
+            )
+            for name in self._edited.get(copy, ())
+        ]
+
     def _copied(self, play: Play) -> Play:
-        if play.action is None:
+        source = play.action
+        if source is None:
             return play
-        if play.action not in self._copies:
-            source = play.action
+        if is_copy(source):
+            if is_as_baked(source):
+                self._again[source] = None
+            return play
+        if source not in self._copies:
             copy = source.copy()
-            copy.name = f"{source.name} {_NAME}"
+            copy.name = _name_for(source)
             copy.use_fake_user = True
             copy.ik2d.baked_from = source.name
             self._copies[source] = copy
-        return changed(play, action=self._copies[play.action])
+        return changed(play, action=self._copies[source])
 
 
-def _replace_earlier(source: bpy.types.Action, copy: bpy.types.Action) -> None:
-    """Put a copy in the place of the one that an earlier bake made of the same action."""
+def _replace_earlier(source: bpy.types.Action, copy: bpy.types.Action) -> list[str]:
+    """Put a copy in the place of the one that an earlier bake made of the same action.
+
+    Returns the names of those that somebody has edited, which stay.
+    """
     made = [action for action in bpy.data.actions if action != copy and is_copy_of(action, source)]
-    earlier = min(made, key=lambda action: action.name, default=None)
+    cleared = digest_of(source) if made else ""
+    earlier, edited = None, []
+    for action in sorted(made, key=lambda action: action.name):
+        if not (is_as_baked(action) or digest_of(action) == cleared):
+            edited.append(action.name)
+        elif earlier is None:
+            earlier = action
     if earlier is None:
-        return
+        return edited
     name = earlier.name
     played = list(_playing(earlier))
     earlier.user_remap(copy)
@@ -74,12 +108,32 @@ def _replace_earlier(source: bpy.types.Action, copy: bpy.types.Action) -> None:
     remove_with_kept(earlier)
     copy.name = name
     name_records(copy)
+    return edited
+
+
+def is_copy(action: bpy.types.Action) -> bool:
+    """Return whether a bake has made an action for its keys, and this file can change it."""
+    return action.is_editable and action.is_property_set("ik2d") and bool(action.ik2d.baked_from)
 
 
 def is_copy_of(action: bpy.types.Action, source: bpy.types.Action) -> bool:
-    """Return whether a bake has made an action from another one."""
-    named = action.name.startswith(f"{source.name} {_NAME}") and action.library is None
-    return named and action.is_property_set("ik2d") and bool(action.ik2d.baked_from == source.name)
+    """Return whether a bake has made an action from another one, and it still has such a name."""
+    return (
+        action.name.startswith(_name_for(source))
+        and is_copy(action)
+        and action.ik2d.baked_from == source.name
+    )
+
+
+def is_as_baked(copy: bpy.types.Action) -> bool:
+    """Return whether nobody has edited a copy since it was baked."""
+    return bool(copy.ik2d.baked_digest == digest_of(copy))
+
+
+def _name_for(source: bpy.types.Action) -> str:
+    """Return the name for a copy, of a long name the beginning: Blender's names end somewhere."""
+    longest = bpy.types.ID.bl_rna.properties["name"].length_max - len(f" {_NAME}.0001")
+    return f"{source.name.encode()[:longest].decode(errors='ignore')} {_NAME}"
 
 
 def original_of(action: bpy.types.Action | None) -> bpy.types.Action | None:

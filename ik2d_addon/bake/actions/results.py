@@ -29,8 +29,8 @@ class BakedClip:
         """Return it while the armatures play what was baked."""
         return cls(clip, reports, {armature: versions.played_action(armature) for armature in clip.baked})
 
-    def report(self) -> BakeReport:
-        """Return its report, with the names of the actions."""
+    def report(self, copies: Copies) -> BakeReport:
+        """Return its report, with the names of the actions, and of copies that stay next to new ones."""
         parts = []
         for armature in self.clip.baked:
             report, holder, source = (
@@ -40,7 +40,12 @@ class BakedClip:
             )
             name = holder.name if holder is not None else ""
             parts.append(
-                changed(report, action=name, source_action=source.name if source is not None else name)
+                changed(
+                    report,
+                    action=name,
+                    source_action=source.name if source is not None else name,
+                    rig_warnings=(*report.rig_warnings, *copies.notes_on(holder)),
+                )
             )
         return BakeReport.joined(parts)
 
@@ -62,7 +67,7 @@ def finish(
     if assign or asked.actions is None:
         _assign(clips, copies, assign)
     bpy.context.view_layer.update()
-    reports = [baked.report() for baked in clips]
+    reports = [baked.report(copies) for baked in clips]
     return (
         reports[0]
         if asked.actions is None

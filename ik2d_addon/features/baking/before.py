@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Show the motion that bakes, Plant Feet and switches have replaced, for those who want to look at it."""
 
-from hashlib import sha256
-
 import bpy
 from bpy.types import Action, Context, Object, Operator
 
 from ...core.words import refusal, say
+from ...rig.animation.kept.digest import digest_of
 from ...rig.animation.kept.giving_back import give_back
 from ...rig.animation.kept.marks import PURPOSES
 from ...rig.animation.kept.record import has_record
-from ...rig.animation.key_columns import columns_of
 from ...rig.animation.key_faults import refuse_tweak_mode
-from ...rig.animation.versions import HAS_SLOTS, assign_action, holders_of, played_action
+from ...rig.animation.versions import HAS_SLOTS, assign_action, played_action
 from ...ui.context import active_armature, why_not_edit
 from ...ui.operator import ChainOperator
 from ...ui.parts import entry
@@ -30,7 +28,7 @@ def show_before(armature: Object) -> Action:
     original = action.ik2d.shown_from if action is not None and action.is_property_set("ik2d") else None
     if action is not None and original is not None:
         _assign(armature, original)
-        if _digest(action) != action.ik2d.shown_digest:
+        if digest_of(action) != action.ik2d.shown_digest:
             action.use_fake_user = True
         elif action.users == 0:
             bpy.data.actions.remove(action)
@@ -42,20 +40,9 @@ def show_before(armature: Object) -> Action:
     copy.ik2d.shown_from = action  # this is a user, so that the action stays in the file
     _assign(armature, copy)
     give_back(armature, lambda path, index: True, PURPOSES)
-    copy.ik2d.shown_digest = _digest(copy)
+    copy.ik2d.shown_digest = digest_of(copy)
     bpy.context.view_layer.update()
     return copy
-
-
-def _digest(action: Action) -> str:
-    """Return a digest of all keys of an action."""
-    digest = sha256()
-    for holder, _ in holders_of(action):
-        for curve in holder.fcurves:
-            digest.update(f"{curve.data_path}[{curve.array_index}]".encode())
-            for values in columns_of(curve).values():
-                digest.update(values.tobytes())
-    return digest.hexdigest()
 
 
 def _assign(armature: Object, action: Action) -> None:

@@ -33,6 +33,9 @@ class IK2D_PG_action(PropertyGroup):
     baked_from: StringProperty(
         name="Baked From", description="Name of the action that a bake has copied for its keys", **_STATE
     )
+    baked_digest: StringProperty(
+        name="Baked Digest", description="Digest of such a copy when it was baked, to see edits", **_STATE
+    )
     shown_from: PointerProperty(
         name="Shown From", description="Action whose kept motion this one shows", type=Action, **_STATE
     )
