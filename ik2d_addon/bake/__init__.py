@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From targets to keys: solve chains over frames, key them, play them back, and report the result."""
 
+from .checking import check
 from .keys.clearing import clear
 from .now import solve
 from .pipeline import bake, bake_steps
@@ -16,7 +17,7 @@ from .reporting.chain_result import (
     Standard,
 )
 from .reporting.report import BakeReport
-from .request import BakeOptions, check
+from .request import BakeOptions
 
 __all__ = [
     "BakeOptions",

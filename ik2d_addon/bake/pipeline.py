@@ -9,7 +9,7 @@ import bpy
 
 from ..core.solution import CountedSteps, drained, mapped
 from ..core.words import noted
-from ..rig.animation import key_faults, keys
+from ..rig.animation import key_faults, keys, versions
 from ..rig.animation.kept.keeping import Replaced
 from ..rig.animation.kept.marks import BAKE, SNAP
 from ..rig.animation.times import pace_of
@@ -20,6 +20,7 @@ from ..rig.scene.lengths.slide_locations import slides_remembered
 from ..rig.scene.lengths.stretch_scales import scales_remembered
 from ..rig.scene.live_pause import live_paused
 from ..rig.scene.sampler import Sampler
+from .actions.arguments import INTO_THIS
 from .actions.copies import Copies
 from .actions.loops import with_closed_loops
 from .actions.planning import ActionsAsked, clips_of
@@ -107,10 +108,10 @@ def bake_steps(
     purpose: what the keys are for (rig/animation/kept/marks.py).
 
     Keys are written when all is solved, then played back. Live chains pause meanwhile, and the baked ones
-    are no longer live; the constraints of native ones are muted. Closed before its end, it leaves
-    everything as it was; but where the full scene has to be evaluated (BakeReport.full_scene),
-    stepping through its frames discards changes to animated properties that were not keyed, as any
-    change of the frame does.
+    are no longer live, unless the keys went to new actions that are not assigned; the constraints of native
+    ones are muted. Closed before its end, it leaves everything as it was; but where the full scene has to be
+    evaluated (BakeReport.full_scene), stepping through its frames discards changes to animated properties
+    that were not keyed, as any change of the frame does.
     """
     armatures, options = armatures_to_bake(armature_object), checked_options(options)
     asked = ActionsAsked.of(actions, pairs, (frame_start, frame_end), step, options.into)
@@ -121,7 +122,8 @@ def bake_steps(
             steps = _bake_clips(armatures, chains, asked, options, purpose)
         report = yield from steps
     for armature, part in zip(armatures, report.by_armature, strict=True):
-        _turn_live_off(armature, part)
+        if options.into == INTO_THIS or _plays_one_of(armature, part):
+            _turn_live_off(armature, part)
     return report
 
 
@@ -136,6 +138,12 @@ def key_as_by_hand(
     """
     options = BakeOptions(verify=VERIFY_ALL)
     return drained(_bake_steps([armature_object], chains, frame_start, frame_end, 1, options, SNAP))
+
+
+def _plays_one_of(armature: bpy.types.Object, report: BakeReport) -> bool:
+    """Return whether an armature plays an action that holds keys of a bake of it."""
+    action = versions.played_action(armature)
+    return action is not None and action.name in {one.action for one in report.by_action}
 
 
 def _turn_live_off(armature: bpy.types.Object, report: BakeReport) -> None:
@@ -179,7 +187,7 @@ def _bake_clips(
     purpose: int,
 ) -> CountedSteps[BakeReport]:
     """Bake clips one after the other, each with its actions assigned; all are put back if one fails."""
-    scene = scene_of_all(armatures)
+    scene = scene_of_all(armatures, play_others=wanted.actions is not None)
     frame_range(scene, *wanted.limits(scene), wanted.step)  # which refuses frames that cannot be
     read = read_all(armatures, chains, [scene.frame_current], options)
     clips = clips_of(scene, {armature: rigs for armature, (rigs, _) in read.items()}, wanted)

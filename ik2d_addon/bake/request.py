@@ -10,21 +10,19 @@ import numpy as np
 
 from ..core import IK2DError
 from ..core.words import quoted, refusal, say
-from ..rig.animation import key_faults, versions
+from ..rig.animation import versions
 from ..rig.chain.chain import RigChain, read_chain
 from ..rig.chain.dependencies import Movers
-from ..rig.chain.order import armatures_in_rounds, in_order, refuse_moved_target, refuse_shared
+from ..rig.chain.order import armatures_in_rounds, refuse_moved_target, refuse_shared
 from ..rig.chain.readable import in_words
 from ..rig.chain.renames import needed_chain, straighten
 from ..rig.pose.posts import with_all_controls
-from ..rig.pose.rotations import channels_at_rest
 from ..rig.scene.bone_constraints import reaching_of
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.own_scene import scene_showing
 from ..rig.scene.sampler import is_by_curves
 from .actions.arguments import INTO_NEW, INTO_THIS
 from .arithmetic import turned_by_keys
-from .keys.keying import plan_keys
 from .memory import refuse_too_long
 from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
 
@@ -161,8 +159,11 @@ def armatures_to_bake(given: bpy.types.Object | Iterable[bpy.types.Object]) -> l
     return armatures
 
 
-def scene_of_all(armatures: Sequence[bpy.types.Object]) -> bpy.types.Scene:
-    """Return the scene to bake all armatures in; raise IK2DError for one that cannot be baked with others."""
+def scene_of_all(armatures: Sequence[bpy.types.Object], play_others: bool = False) -> bpy.types.Scene:
+    """Return the scene to bake all armatures in; raise IK2DError for one that cannot be baked with others.
+
+    play_others: whether they get other actions than they play now, which two of them may share.
+    """
     scenes = [scene_of(armature) for armature in armatures]
     for place, (armature, scene) in enumerate(zip(armatures, scenes, strict=True)):
         if armature in armatures[:place]:
@@ -176,7 +177,7 @@ def scene_of_all(armatures: Sequence[bpy.types.Object]) -> bpy.types.Scene:
                 armature_2=armature.name,
                 scene_2=scene.name,
             )
-        sharing = versions.sharing_channels(armature) if place else ()
+        sharing = versions.sharing_channels(armature) if place and not play_others else ()
         for other in armatures[:place]:
             if other in sharing:
                 raise refusal(
@@ -258,7 +259,7 @@ def read_rigs(
     faulty, or share a bone with one before them, are left out. force: as in `BakeOptions`. Raises
     IK2DError where there are none, where a named one is faulty, and where all are.
     """
-    rigs, faults = _read(armature, names, force)
+    rigs, faults = read_solvable(armature, names, force)
     if faults and (names is not None or not rigs):
         raise IK2DError(faults[0])
     reaching = reaching_of(armature)
@@ -266,49 +267,7 @@ def read_rigs(
     return noted, [say("Left out: {fault}", fault=fault) for fault in faults]
 
 
-def check(
-    armature: bpy.types.Object,
-    names: Sequence[str] | None = None,
-    frames: tuple[int | None, int | None, int] = (None, None, 1),
-    options: BakeOptions | None = None,
-) -> list[str]:
-    """Return a sentence for each thing that would stop a bake, or have it leave out a chain; [] if none.
-
-    names: of the chains, None for all enabled. frames: first, last and step; options: as in `bake`.
-    Finds only what needs no sampling: not a target without a finite place. Keys and poses stay; as on
-    loading, chains follow bones that were renamed, and get unique names.
-    """
-    try:
-        options = checked_options(options)
-        scene = scene_of(armature)
-        chosen = frame_range(scene, *frames)
-        rigs, problems = _read(armature, names, options.force)
-        refuse_too_long(rigs, chosen, halves=options.reduce > 0.0)
-    except IK2DError as error:
-        return [str(error)]
-    for refuse in (
-        lambda: _check_order(armature, rigs),
-        lambda: plan_keys(scene, rigs, chosen, options.reduce, options.on_target_keys),
-        lambda: key_faults.check_writable(
-            armature,
-            [channels for rig in rigs for channels in channels_at_rest(rig, options.single_axis)],
-            [0.0],
-        ),
-    ):
-        try:
-            refuse()
-        except IK2DError as error:
-            problems.append(str(error))
-    return problems
-
-
-def _check_order(armature: bpy.types.Object, rigs: Sequence[RigChain]) -> None:
-    """Raise IK2DError for chains that cannot be baked one after the other."""
-    if len(in_order(rigs)) > 1 or any(rig.post_above for rig in rigs):
-        key_faults.refuse_tweak_mode(armature)
-
-
-def _read(
+def read_solvable(
     armature: bpy.types.Object, names: Sequence[str] | None, force: bool
 ) -> tuple[list[RigChain], list[str]]:
     """Return the chains that can be solved, and a sentence for each other one that was asked for."""

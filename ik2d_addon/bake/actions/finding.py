@@ -79,9 +79,12 @@ def is_awaited(
     claims: Claims, armature: bpy.types.Object, action: bpy.types.Action, partners: set[str]
 ) -> bool:
     """Return whether an action without curves of its own is the one that a target's is paired with."""
-    if f"OB{armature.name}" in (action.slots.keys() if versions.HAS_SLOTS else ()):
+    owners = [slot[2:] for slot in action.slots.keys()] if versions.HAS_SLOTS else []
+    if armature.name in owners:
         return True
-    if any(len(holder.fcurves) for holder, *_ in claims.holders(action)):
+    if any(owner in bpy.data.objects for owner in owners) or any(
+        len(holder.fcurves) for holder, *_ in claims.holders(action)
+    ):
         return False
     if partners.isdisjoint(cores(action.name, armature.name)) or claims.players(action):
         return False

@@ -243,3 +243,33 @@ def test_frames_that_cannot_be_are_refused():
             bake(armature, None, *frames, actions='ALL')
     with pytest.raises(IK2DError):
         bake(armature, step=0, actions='ALL')
+
+
+def test_live_chains_stay_live_where_the_keys_are_in_new_actions_that_nobody_plays():
+    armature, target = add_clips("A", live=True)
+    chain = armature.ik2d.chains[0]
+    assigned_alone({armature: bpy.data.actions["Walk A"], target: bpy.data.actions["Walk A targets"]})
+    bake(armature, actions='ALL', options=BakeOptions(into='NEW'))
+    assert chain.live and not chain.was_live
+    bake(armature, options=BakeOptions(into='NEW', assign_baked=False))
+    assert chain.live and not chain.was_live
+    bake(armature, actions='ALL', options=BakeOptions(into='NEW', assign_baked=True))
+    assert not chain.live and chain.was_live
+
+
+def test_rigs_that_play_one_action_now_are_baked_in_others():
+    legs = [add_clips("A"), add_clips("B", 3.0)]
+    shared = action_of("Shared")
+    for armature, _ in legs:
+        assign_action(armature.animation_data_create(), shared, "")
+        if HAS_SLOTS:
+            slot = shared.slots.get("OBboth") or shared.slots.new(id_type='OBJECT', name="both")
+            armature.animation_data.action_slot = slot
+    armatures = [armature for armature, _ in legs]
+    report = bake(armatures, actions=["Walk A", "Walk B"])
+    assert report.all_reached and len(report.by_action) == 1
+    assert all(armature.animation_data.action == shared for armature in armatures)
+    with pytest.raises(IK2DError, match="play the same action"):
+        bake(armatures)
+    with pytest.raises(IK2DError, match="play the same action|no keys and no manual"):
+        bake(armatures, actions=["Shared"])

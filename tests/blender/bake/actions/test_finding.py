@@ -3,10 +3,12 @@
 
 import bpy
 import pytest
-from clip_rigs import CLIPS, add_clips, channels_for, misses
+from clip_rigs import CLIPS, action_of, add_clips, channels_for, misses
+from rigs import add_chain, add_leg
 
 from ik2d_addon.bake import BakeOptions, bake, clear
 from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.animation.versions import HAS_SLOTS
 
 
 def test_a_linked_action_goes_into_a_new_one(tmp_path):
@@ -63,3 +65,20 @@ def test_what_cannot_be_cleared_is_refused():
     with pytest.raises(IK2DError, match="'Walk A targets'"):
         clear(armature, actions=["Walk A", "Walk A targets"])
     assert len(channels_for(bpy.data.actions["Walk A"], armature).fcurves) == 8
+
+
+@pytest.mark.skipif(not HAS_SLOTS, reason="Before 4.4 actions have no slots")
+def test_an_empty_action_with_the_slot_of_another_rig_is_not_this_ones():
+    """Although its name is that of the rig "A", and of a clip "b Bob" then."""
+    legs = [add_clips("A"), add_clips("Bob", 3.0)]
+    for armature, _ in legs:
+        bpy.data.actions[f"Walk {armature.name}"].name = f"a|b {armature.name}"
+        bpy.data.actions[f"Walk {armature.name} targets"].name = f"a|b {armature.name} targets"
+    followed = add_leg("Horse")  # whose chain follows the rig A, so that actions of A are targets' too
+    add_chain(followed, "shin", legs[0][0], subtarget="body")
+    for clip in ("a|b", "Run", "Idle"):
+        channels_for(action_of(f"{clip} Horse"), followed)
+    report = bake([*(armature for armature, _ in legs), followed], actions='ALL')
+    assert {one.action for one in report.by_action} == {
+        f"{clip} A, {clip} Bob, {clip} Horse" for clip in ("a|b", "Run", "Idle")
+    }

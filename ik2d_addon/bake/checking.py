@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks of a bake before it begins."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import bpy
+
+from ..core import IK2DError
+from ..rig.animation import key_faults
+from ..rig.chain.chain import RigChain
+from ..rig.chain.order import in_order
+from ..rig.pose.rotations import channels_at_rest
+from .actions.arguments import Pairs, Wanted
+from .actions.planning import ActionsAsked, clips_of
+from .keys.keying import plan_keys
+from .memory import refuse_too_long
+from .request import BakeOptions, checked_options, frame_range, read_solvable, scene_of
+
+
+def check(
+    armature: bpy.types.Object,
+    names: Sequence[str] | None = None,
+    frames: tuple[int | None, int | None, int] = (None, None, 1),
+    options: BakeOptions | None = None,
+    *,
+    actions: Wanted | None = None,
+    pairs: Pairs | None = None,
+) -> list[str]:
+    """Return a sentence for each thing that would stop a bake, or have it leave out a chain; [] if none.
+
+    names: of the chains, None for all enabled. frames: first, last and step; options, actions and pairs as
+    in `bake`. Finds only what needs no sampling: not a target without a finite place. Keys and poses stay;
+    as on loading, chains follow bones that were renamed, and get unique names.
+    """
+    try:
+        options = checked_options(options)
+        scene = scene_of(armature)
+        asked = ActionsAsked.of(actions, pairs, frames[:2], frames[2], options.into)
+        ends = frames[:2] if asked is None else asked.limits(scene)
+        chosen = frame_range(scene, *ends, frames[2])
+        rigs, problems = read_solvable(armature, names, options.force)
+        if actions is None:
+            refuse_too_long(rigs, chosen, halves=options.reduce > 0.0)
+    except IK2DError as error:
+        return [str(error)]
+    of_actions = [lambda: clips_of(scene, {armature: rigs}, asked)] if asked is not None and rigs else []
+    for refuse in (*of_actions, *_refusals(armature, scene, rigs, chosen, options, actions is None)):
+        try:
+            refuse()
+        except IK2DError as error:
+            problems.append(str(error))
+    return problems
+
+
+def _refusals(
+    armature: bpy.types.Object,
+    scene: bpy.types.Scene,
+    rigs: Sequence[RigChain],
+    frames: list[int],
+    options: BakeOptions,
+    as_played: bool,
+) -> Iterator[Callable[[], object]]:
+    """Yield checks that raise IK2DError. as_played: whether the armature is baked with what it plays now."""
+    yield lambda: _check_order(armature, rigs)
+    if as_played:
+        yield lambda: plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
+        channels = [channels for rig in rigs for channels in channels_at_rest(rig, options.single_axis)]
+        yield lambda: key_faults.check_writable(armature, channels, [0.0])
+
+
+def _check_order(armature: bpy.types.Object, rigs: Sequence[RigChain]) -> None:
+    """Raise IK2DError for chains that cannot be baked one after the other."""
+    if len(in_order(rigs)) > 1 or any(rig.post_above for rig in rigs):
+        key_faults.refuse_tweak_mode(armature)
