@@ -23,7 +23,11 @@ class Claims:
     """Which actions of the file belong to which objects; read once for a bake."""
 
     def __init__(self) -> None:
-        self.actions = [action for action in bpy.data.actions if not is_set_aside(action)]
+        self.actions = [
+            action
+            for action in bpy.data.actions
+            if not is_set_aside(action) and versions.is_for_objects(action)
+        ]
         self._players: dict[versions.Place, list[bpy.types.Object]] = {}
         for ob in bpy.data.objects:
             for place in versions.places_played(ob) if ob.animation_data is not None else ():

@@ -11,6 +11,7 @@ from ...rig.animation import versions
 from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import Movers, Node, walk
 from .arguments import (
+    ALL,
     INTO_THIS,
     Pairs,
     Wanted,
@@ -66,8 +67,8 @@ class ActionsAsked:
         if actions is None:
             refuse_pairs_alone(pairs)
             return None if into == INTO_THIS else cls(None, {}, frames, step, into)
-        checked_names(actions)
-        return cls(actions, checked_pairs(pairs), frames, step, into)
+        names = checked_names(actions)  # once: it may be an iterator
+        return cls(ALL if names is None else names, checked_pairs(pairs), frames, step, into)
 
 
 def clips_of(
@@ -219,7 +220,8 @@ def _clip(
         clip_name(first.action.name, first.owner.name) if first and first.action else ""
     )
     frames = clip_frames(scene, name, [*plays, *partners], followed, asked.frames)
-    cyclic = any(play.action.use_cyclic for play in (*plays, *partners) if play.action is not None)
+    actions = [play.action for play in (*plays, *partners) if play.action is not None]
+    cyclic = any(action.use_frame_range and action.use_cyclic for action in actions)  # as Blender has it
     return Clip(name, tuple(plays), tuple(partners), frames, cyclic)
 
 

@@ -2,12 +2,13 @@
 """Clear bakes: take away the keys that they made, and give back those that they replaced."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import bpy
 from bpy.types import Object, PropertyGroup
 
 from ...rig.animation import versions
+from ...rig.animation.actions import remove_emptied
 from ...rig.animation.bone_channels import ROTATIONS, rotation_property
 from ...rig.animation.fcurves import is_locked
 from ...rig.animation.kept.giving_back import GivenBack, Wanted, give_back, has_keys, holds_keys
@@ -289,6 +290,9 @@ def _clear_in(
                 }
     for _ in own:  # which shows the pose that comes back
         given.add(_give_back(armature, wanted, frames))
+    for clip in clips:
+        with suppress(ReferenceError):  # gone with its last key
+            remove_emptied(armature, clip.source(armature))
     if given.any:
         put_scales_back(armature, bones)
     return given, left

@@ -197,6 +197,24 @@ def remove_made(ob: bpy.types.Object) -> None:
         remove_empty_animation_data(ob)
 
 
+def remove_emptied(ob: bpy.types.Object, action: bpy.types.Action | None) -> None:
+    """Remove an action that was made for an object, once it is empty, even one with a fake user.
+
+    Not one that others have.
+    """
+    if action is None or not action.is_property_set("ik2d") or not action.ik2d.made:
+        return
+    if versions.has_curves(action):
+        return
+    had_fake_user, action.use_fake_user = action.use_fake_user, False
+    if not action.users:
+        bpy.data.actions.remove(action)
+    elif action.users == 1 and versions.played_action(ob) == action:
+        remove_made(ob)
+    else:
+        action.use_fake_user = had_fake_user
+
+
 def _remove_empty_action(action: bpy.types.Action) -> None:
     if not versions.has_curves(action):
         bpy.data.actions.remove(action)

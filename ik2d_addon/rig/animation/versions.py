@@ -104,6 +104,11 @@ def holders_of(action: bpy.types.Action) -> Iterator[tuple[Channels, str]]:
                 yield bag, slots.get(bag.slot_handle, "")
 
 
+def is_for_objects(action: bpy.types.Action) -> bool:
+    """Return whether objects can play an action: before 4.4, one that a material has played is its alone."""
+    return HAS_SLOTS or action.id_root in ('', 'OBJECT')
+
+
 @contextmanager
 def channels_copied(armature_object: bpy.types.Object) -> Iterator[Channels | None]:
     """Yield an unassigned copy of the object's action or channel bag; None for none."""

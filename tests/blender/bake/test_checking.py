@@ -25,7 +25,7 @@ def test_actions_that_can_be_baked_have_no_problem():
         {"pairs": {"Walk A": "Walk A targets"}},
         {"actions": ["Run A"], "frames": (30, 40, 1)},
         {"actions": ["Run A"], "frames": (3, 2, 1)},
-        {"actions": 'ALL'},
+        {"actions": ["Walk A", "Run A"]},
     ],
 )
 def test_a_check_says_of_actions_as_a_bake_does(asked):

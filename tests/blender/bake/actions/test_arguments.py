@@ -2,8 +2,9 @@
 """What scripts give for actions and pairs: names that are there, or a sentence."""
 
 import pytest
-from clip_rigs import action_of
+from clip_rigs import action_of, add_clips
 
+from ik2d_addon.bake import bake
 from ik2d_addon.bake.actions.arguments import (
     action_named,
     checked_names,
@@ -46,3 +47,8 @@ def test_pairs_of_nothing_that_is_baked_are_refused():
         refuse_pairs_alone({"Walk": "Steps"})
     with pytest.raises(IK2DError, match="'Walk', which is not one of"):
         refuse_unknown_pairs({"Walk": ["Steps"]}, ["Run"])
+
+
+def test_an_iterator_of_names_is_read_once():
+    armature, _ = add_clips("A")
+    assert len(bake(armature, actions=iter(["Walk A", "Run A"])).by_action) == 2

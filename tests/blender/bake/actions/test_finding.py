@@ -3,7 +3,7 @@
 
 import bpy
 import pytest
-from clip_rigs import CLIPS, action_of, add_clips, channels_for, misses
+from clip_rigs import CLIPS, action_of, add_clips, channels_for, everything, misses
 from rigs import add_chain, add_leg
 
 from ik2d_addon.bake import BakeOptions, bake, clear
@@ -82,3 +82,21 @@ def test_an_empty_action_with_the_slot_of_another_rig_is_not_this_ones():
     assert {one.action for one in report.by_action} == {
         f"{clip} A, {clip} Bob, {clip} Horse" for clip in ("a|b", "Run", "Idle")
     }
+
+
+def test_actions_that_a_bake_has_made_go_when_they_are_cleared():
+    armature, target = add_clips("A")
+    for clip in CLIPS:
+        bpy.data.actions.remove(bpy.data.actions[f"{clip} A"])
+        action = bpy.data.actions[f"{clip} A targets"]
+        action.name = f"{clip} {target.name}"
+        strip = (target.animation_data or target.animation_data_create()).nla_tracks.new()
+        strip.strips.new(clip, 1, action)
+    before = everything()
+    bake(armature, actions='ALL')
+    walk = bpy.data.actions["Walk"]
+    channels_for(walk, armature).fcurves.new('["mine"]').keyframe_points.insert(1, 2.0)
+    clear(armature, actions='ALL')
+    assert walk.use_fake_user and len(bpy.data.actions) == 4  # not one that holds something else
+    bpy.data.actions.remove(walk)
+    assert everything() == before

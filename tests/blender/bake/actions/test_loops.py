@@ -4,7 +4,7 @@
 import bpy
 import numpy as np
 import pytest
-from clip_rigs import action_of, channels_for, key_path, misses, playing, pose_at
+from clip_rigs import action_of, add_clips, channels_for, key_path, misses, playing, pose_at
 from rigs import add_armature, add_chain
 
 from ik2d_addon.bake import bake
@@ -59,3 +59,14 @@ def test_a_target_that_does_not_come_back_is_told():
     curve.update()
     (told,) = [warning for warning in bake(armature, actions=["Swing"]).warnings if "loop" in warning]
     assert "since its target does not end where it began" in told
+
+
+def test_an_action_without_a_manual_range_is_no_loop():
+    """As Blender has it: Cyclic Animation is a setting of the range."""
+    armature, target = add_clips("A")
+    action = bpy.data.actions["Idle A"]
+    action.use_frame_range, action.use_cyclic = False, True
+    curve = channels_for(bpy.data.actions["Idle A targets"], target).fcurves.find("location", index=1)
+    curve.keyframe_points[-1].co.y += 0.2
+    curve.update()
+    assert not any("loop" in warning for warning in bake(armature, actions=["Idle A"]).warnings)

@@ -2,10 +2,13 @@
 """Whose an action is: by who plays it, by its slots' names, and by its bones."""
 
 import bpy
+import pytest
 from clip_rigs import action_of, add_clips, channels_for, key_path
 from rigs import add_leg
 
+from ik2d_addon.bake import bake
 from ik2d_addon.bake.actions.owned import NONE, OWN, SHARED, UNCLEAR, Claims
+from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import HAS_SLOTS, assign_action
 
 
@@ -62,3 +65,16 @@ def test_copies_and_kept_motion_are_set_aside():
     copy, kept = action_of("Walk baked"), action_of("Walk, before IK 2D")
     copy.ik2d.baked_from, kept["ik2d_kept"] = "Walk", 1
     assert Claims().actions == []
+
+
+def test_an_action_of_a_material_is_no_objects():
+    armature, _ = add_clips("A")
+    bpy.data.actions.remove(bpy.data.actions["Walk A targets"])
+    material = bpy.data.materials.new("Skin")
+    for frame in (1, 9):
+        material.keyframe_insert("diffuse_color", frame=frame)
+    action = material.animation_data.action
+    action.name = "Walk A targets"
+    assert (action in Claims().actions) == HAS_SLOTS
+    with pytest.raises(IK2DError, match="No action of 'A's foot' is known to go with 'Walk A'"):
+        bake(armature, actions=["Walk A", "Run A"])
