@@ -57,14 +57,18 @@ def actions_of(claims: Claims, armature: bpy.types.Object, partners: set[str]) -
             claims, armature, action, partners
         ):
             found.append(Play(armature, action, slot_of(claims, armature, action)))
-    if unclear:
+    _refuse_unclear(unclear, armature)
+    return found
+
+
+def _refuse_unclear(names: Sequence[str], armature: bpy.types.Object) -> None:
+    """Raise IK2DError for actions that may as well be another armature's, if there are any."""
+    if names:
         raise refusal(
-            "{actions} may be of '{armature}' or of another armature with the same bones; name the actions "
-            "to bake",
-            actions=listed(unclear, most=4),
+            "{actions} may be of '{armature}' or of another armature with the same bones; name the actions",
+            actions=listed(names, most=4),
             armature=armature.name,
         )
-    return found
 
 
 def _animates(
@@ -158,11 +162,13 @@ def clips_to_clear(armature: bpy.types.Object, actions: Wanted) -> list[Clip]:
     refuse_tweak_mode(armature)
     claims, names = Claims(), checked_names(actions)
     if names is None:
-        plays = [
-            Play(armature, action, slot_of(claims, armature, action))
+        claimed = [
+            (action, {claim for _, claim in claims.slots(armature, action)})
             for action in bpy.data.actions
-            if action.is_editable and was_keyed(action) and claims.slots(armature, action)
+            if action.is_editable and was_keyed(action)
         ]
+        _refuse_unclear([action.name for action, its in claimed if UNCLEAR in its], armature)
+        plays = [Play(armature, action, slot_of(claims, armature, action)) for action, its in claimed if its]
     else:
         plays = [_to_clear(claims, armature, action_named(name)) for name in names]
     return [Clip(play.action.name, (play,), (), (0, 0)) for play in plays if play.action is not None]

@@ -79,9 +79,10 @@ class Claims:
         rivals = [ob for ob, count in counts.items() if count >= mine]
         if any(counts[ob] > mine for ob in rivals):
             return NONE
-        if not rivals or has_word(name, armature.name):
+        is_named, named = has_word(name, armature.name), any(has_word(name, ob.name) for ob in rivals)
+        if not rivals or (is_named and not named):
             return OWN
-        return NONE if any(has_word(name, ob.name) for ob in rivals) else UNCLEAR
+        return NONE if named and not is_named else UNCLEAR
 
     def slots(self, ob: bpy.types.Object, action: bpy.types.Action) -> list[tuple[str, str]]:
         """Return the slots of an action that an object may claim, each with the claim: the surest alone.

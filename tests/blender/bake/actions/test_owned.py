@@ -6,7 +6,7 @@ import pytest
 from clip_rigs import action_of, add_clips, channels_for, key_path
 from rigs import add_leg
 
-from ik2d_addon.bake import bake
+from ik2d_addon.bake import bake, clear
 from ik2d_addon.bake.actions.owned import NONE, OWN, SHARED, UNCLEAR, Claims
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import HAS_SLOTS, assign_action
@@ -78,3 +78,12 @@ def test_an_action_of_a_material_is_no_objects():
     assert (action in Claims().actions) == HAS_SLOTS
     with pytest.raises(IK2DError, match="No action of 'A's foot' is known to go with 'Walk A'"):
         bake(armature, actions=["Walk A", "Run A"])
+
+
+def test_an_action_with_the_names_of_two_armatures_alike_is_unclear():
+    one, other = add_leg("A"), add_leg("B")
+    action = keyed_bone("A meets B", one)
+    assert claim_of(one, action) == claim_of(other, action) == UNCLEAR
+    action.ik2d.count = 1  # as one that was baked
+    with pytest.raises(IK2DError, match="'A meets B' may be of 'A' or of another armature"):
+        clear(one, actions='ALL')

@@ -5,6 +5,7 @@ import json
 
 import bpy
 from clip_rigs import CLIPS, add_clips, channels_for
+from rigs import contents_of
 
 from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.rig.animation.versions import assign_action
@@ -52,3 +53,16 @@ def test_a_bake_into_a_new_action_without_one_is_as_any_bake():
     assign_action(target.animation_data_create(), bpy.data.actions["Walk A targets"], f"OB{target.name}")
     report = bake(armature, frame_start=1, frame_end=9, options=BakeOptions(into='NEW'))
     assert armature.animation_data.action.name == "AAction" and report.all_reached
+
+
+def test_an_original_whose_place_its_copy_takes_stays_in_the_file(tmp_path):
+    armature, target = add_clips("A")
+    walk = bpy.data.actions["Walk A"]
+    for ob, action in ((armature, walk), (target, bpy.data.actions["Walk A targets"])):
+        assign_action(ob.animation_data_create(), action, f"OB{ob.name}")
+    walk.use_fake_user = False  # as of each action that Blender makes for a key
+    before = contents_of(walk)["curves"]
+    bake(armature, frame_start=1, frame_end=9, options=BakeOptions(into='NEW'))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    assert contents_of(bpy.data.actions["Walk A"])["curves"] == before
