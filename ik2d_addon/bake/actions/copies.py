@@ -125,6 +125,14 @@ def is_copy_of(action: bpy.types.Action, source: bpy.types.Action) -> bool:
     )
 
 
+def original_of(action: bpy.types.Action | None) -> bpy.types.Action | None:
+    """Return the action that a bake has copied for one that it made, if that is still there; else itself."""
+    if action is None or not action.is_property_set("ik2d"):
+        return action
+    source = bpy.data.actions.get(action.ik2d.baked_from)
+    return source if source is not None and is_copy_of(action, source) else action
+
+
 def is_as_baked(copy: bpy.types.Action) -> bool:
     """Return whether nobody has edited a copy since it was baked."""
     return bool(copy.ik2d.baked_digest == digest_of(copy))

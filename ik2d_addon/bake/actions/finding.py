@@ -16,6 +16,7 @@ from .arguments import (
     checked_names,
 )
 from .clips import Clip, Play
+from .copies import original_of
 from .names import cores, has_word
 from .owned import NONE, OWN, SHARED, UNCLEAR, Claims, strips_of
 
@@ -163,7 +164,7 @@ def clips_to_clear(armature: bpy.types.Object, actions: Wanted) -> list[Clip]:
     claims, names = Claims(), checked_names(actions)
     if names is None:
         claimed = [
-            (action, {claim for _, claim in claims.slots(armature, action)})
+            (action, _claims_to(claims, armature, action))
             for action in bpy.data.actions
             if action.is_editable and was_keyed(action)
         ]
@@ -172,6 +173,15 @@ def clips_to_clear(armature: bpy.types.Object, actions: Wanted) -> list[Clip]:
     else:
         plays = [_to_clear(claims, armature, action_named(name)) for name in names]
     return [Clip(play.action.name, (play,), (), (0, 0)) for play in plays if play.action is not None]
+
+
+def _claims_to(claims: Claims, armature: bpy.types.Object, action: bpy.types.Action) -> set[str]:
+    """Return an armature's claims to an action; to a copy that may be of several, those to its original."""
+    its = {claim for _, claim in claims.slots(armature, action)}
+    original = original_of(action)
+    if UNCLEAR in its and original is not None and original != action:
+        return {claim for _, claim in claims.slots(armature, original)}
+    return its
 
 
 def was_keyed(action: bpy.types.Action) -> bool:

@@ -87,7 +87,7 @@ def _assign(clips: list[BakedClip], copies: Copies, assign: bool) -> None:
             if holder is None or not (is_shown or played == baked.clip.source(armature)):
                 continue
             if played is None or (assign and copies.of(played) is not None):
-                if played is not None and played.users == 1:  # which the file loses without a user
+                if played is not None and played.users == 1 and played.is_editable:  # else the file loses it
                     played.use_fake_user = True
                 animation = armature.animation_data or armature.animation_data_create()
                 slot = animation.action_slot if versions.HAS_SLOTS else None

@@ -8,7 +8,7 @@ from rigs import add_chain, add_leg
 
 from ik2d_addon.bake import BakeOptions, bake, clear
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.animation.versions import HAS_SLOTS
+from ik2d_addon.rig.animation.versions import HAS_SLOTS, has_curves
 
 
 def test_a_linked_action_goes_into_a_new_one(tmp_path):
@@ -100,3 +100,21 @@ def test_actions_that_a_bake_has_made_go_when_they_are_cleared():
     assert walk.use_fake_user and len(bpy.data.actions) == 4  # not one that holds something else
     bpy.data.actions.remove(walk)
     assert everything() == before
+
+
+def test_a_copy_is_cleared_with_the_armature_that_plays_its_original():
+    legs = [add_clips("A"), add_clips("B", 3.0)]
+    for number, (armature, _) in enumerate(legs):  # names that do not tell
+        action = bpy.data.actions[f"Walk {armature.name}"]
+        bpy.data.actions[f"{action.name} targets"].name = f"Take {number} targets"
+        action.name = f"Take {number}"
+        track = armature.animation_data_create().nla_tracks.new()
+        track.mute, strip = True, track.strips.new("take", 1, action)
+        if HAS_SLOTS:
+            strip.action_slot = action.slots[0]
+            action.slots[0].name_display = "Legs"
+    for number, (armature, _) in enumerate(legs):
+        bake(armature, actions=[f"Take {number}"], options=BakeOptions(into='NEW'))
+    assert clear(legs[1][0], actions='ALL') == 8 * 16
+    copies = [bpy.data.actions[f"Take {number} baked"] for number in range(2)]
+    assert [has_curves(copy) for copy in copies] == [True, False]
