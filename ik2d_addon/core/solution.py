@@ -2,6 +2,7 @@
 """The result of a solver: angles, and how near they bring the tip to its target; and work in steps to one."""
 
 from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from typing import Any, TypeVar
@@ -208,11 +209,15 @@ def drained(steps: Generator[_Told, None, _Result], tell: Callable[[_Told], obje
 def mapped(
     steps: Generator[_Told, None, _Result], change: Callable[[_Told], _Mapped]
 ) -> Generator[_Mapped, None, _Result]:
-    """Return the steps with the same result, which yield change(told) for what each step yields."""
-    while True:
-        try:
-            told = next(steps)
-        except StopIteration as end:
-            result: _Result = end.value
-            return result
-        yield change(told)
+    """Return the steps with the same result, which yield change(told) for what each step yields.
+
+    Closed before their end, they close the steps at once, so that what these undo is undone before the rest.
+    """
+    with closing(steps):
+        while True:
+            try:
+                told = next(steps)
+            except StopIteration as end:
+                result: _Result = end.value
+                return result
+            yield change(told)

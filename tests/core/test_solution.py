@@ -156,3 +156,25 @@ def test_closed_mapped_steps_close_those_that_they_map():
     assert next(steps) == "1"
     steps.close()
     assert closed == [True]
+
+
+def test_mapped_steps_that_are_closed_undo_the_inner_ones_first():
+    undone = []
+
+    def inner():
+        try:
+            yield 1
+        finally:
+            undone.append("inner")
+
+    def outer():
+        steps = inner()  # which is still referred to while the rest is undone
+        try:
+            yield from mapped(steps, str)
+        finally:
+            undone.append("outer")
+
+    steps = outer()
+    assert next(steps) == "1"
+    steps.close()
+    assert undone == ["inner", "outer"]

@@ -8,7 +8,7 @@ from clip_rigs import action_of, add_clips, channels_for, everything, key_path, 
 from foot_rigs import lift_control, plain_leg
 from rigs import add_chain, add_leg, crane_with_target, evaluated_place, evaluated_tip
 
-from ik2d_addon.bake import BakeOptions, bake, clear
+from ik2d_addon.bake import BakeOptions, bake, bake_steps, clear
 from ik2d_addon.chains import plant_feet
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import HAS_SLOTS, assign_action
@@ -273,3 +273,36 @@ def test_rigs_that_play_one_action_now_are_baked_in_others():
         bake(armatures)
     with pytest.raises(IK2DError, match="play the same action|no keys and no manual"):
         bake(armatures, actions=["Shared"])
+
+
+@pytest.mark.parametrize("verify", ['SAMPLE', 'ALL'])
+def test_a_stopped_bake_shows_the_assigned_actions_own_keys_again(verify):
+    """Although a copy is assigned while a chain is solved that hangs on another one."""
+    armature, target = add_clips("A")
+    bpy.ops.object.mode_set(mode='EDIT')
+    toe = armature.data.edit_bones.new("toe")
+    toe.parent, toe.head, toe.tail = armature.data.edit_bones["shin"], (0, 0, 0.1), (0, -0.3, 0.1)
+    bpy.ops.object.mode_set(mode='OBJECT')
+    aim = bpy.data.objects.new("aim", None)
+    bpy.context.scene.collection.objects.link(aim)
+    aim.location = (0, -2, 0.3)
+    add_chain(armature, "toe", aim, bone_count=1)
+    path = armature.pose.bones["thigh"].path_from_id("rotation_quaternion")
+    for number, clip in enumerate(("Idle", "Walk", "Run")):
+        turned = (0.8, 0.1 * number, 0.2, 0.3)
+        key_path(bpy.data.actions[f"{clip} A"], armature, {3: turned, 8: turned}, path)
+    assigned_alone({armature: bpy.data.actions["Walk A"], target: bpy.data.actions["Walk A targets"]})
+    bpy.context.scene.frame_set(5)
+    before, shown = everything(), poses(armature, [5])
+    options = BakeOptions(verify=verify)
+    count = sum(1 for _ in bake_steps(armature, actions='ALL', options=options))
+    clear(armature, actions='ALL')
+    bpy.context.scene.frame_set(5)
+    for stop in range(1, count, max(1, count // 40)):
+        steps = bake_steps(armature, actions='ALL', options=options)
+        for _ in range(stop):
+            next(steps)
+        steps.close()
+        assert everything() == before, stop
+        evaluated = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        assert np.array_equal([np.array(bone.matrix) for bone in evaluated.pose.bones], shown[0]), stop
