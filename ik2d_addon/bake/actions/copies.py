@@ -133,6 +133,16 @@ def original_of(action: bpy.types.Action | None) -> bpy.types.Action | None:
     return source if source is not None and is_copy_of(action, source) else action
 
 
+def baked_anew(action: bpy.types.Action | None) -> bpy.types.Action | None:
+    """Return the action of which a new one is to be baked while one is played.
+
+    Of a copy its original; a copy that somebody has edited itself, which then gets the new keys.
+    """
+    return (
+        action if action is not None and is_copy(action) and not is_as_baked(action) else original_of(action)
+    )
+
+
 def is_as_baked(copy: bpy.types.Action) -> bool:
     """Return whether nobody has edited a copy since it was baked."""
     return bool(copy.ik2d.baked_digest == digest_of(copy))
@@ -142,14 +152,6 @@ def _name_for(source: bpy.types.Action) -> str:
     """Return the name for a copy, of a long name the beginning: Blender's names end somewhere."""
     longest = bpy.types.ID.bl_rna.properties["name"].length_max - len(f" {_NAME}.0001")
     return f"{source.name.encode()[:longest].decode(errors='ignore')} {_NAME}"
-
-
-def original_of(action: bpy.types.Action | None) -> bpy.types.Action | None:
-    """Return the action that a bake has copied for one that it made, if that is still there; else itself."""
-    if action is None or not action.is_property_set("ik2d"):
-        return action
-    source = bpy.data.actions.get(action.ik2d.baked_from)
-    return source if source is not None and is_copy_of(action, source) else action
 
 
 def _playing(action: bpy.types.Action) -> Iterator[tuple[bpy.types.AnimData | bpy.types.NlaStrip, str]]:

@@ -22,7 +22,7 @@ from .arguments import (
     refuse_unknown_pairs,
 )
 from .clips import Clip, Play
-from .copies import original_of
+from .copies import baked_anew
 from .finding import actions_of, check_play, named_play, not_of, refuse_tweak_mode
 from .names import clip_name, cores
 from .owned import Claims
@@ -113,9 +113,9 @@ def clips_of(
 
 
 def _assigned(scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object], asked: ActionsAsked) -> Clip:
-    """Return the clip of what is assigned now; of the copy that an earlier bake has made, its original."""
+    """Return the clip of what is assigned now, or of the original of a copy that nobody has edited."""
     plays = [
-        Play(armature, original_of(versions.played_action(armature)), _slot_now(armature))
+        Play(armature, baked_anew(versions.played_action(armature)), _slot_now(armature))
         for armature in armatures
     ]
     frames = asked.limits(scene)

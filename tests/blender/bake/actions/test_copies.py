@@ -123,9 +123,24 @@ def test_a_copy_that_is_played_is_baked_again_without_a_copy_of_it():
     for _ in range(3):
         report = bake(armature, frame_start=1, frame_end=16, options=BakeOptions(into='NEW'))
         assert report.action == "Walk A baked" == armature.animation_data.action.name
-        assert len(bpy.data.actions) == 7 and contents_of(bpy.data.actions["Walk A"]) == before
+        assert contents_of(bpy.data.actions["Walk A"]) == before
+        assert not [name for name in bpy.data.actions.keys() if "baked baked" in name or "baked.0" in name]
     assert not baked_into_new(armature).warnings and "Walk A baked.001" not in bpy.data.actions
     assert armature.animation_data.action == bpy.data.actions["Walk A baked"]
+
+
+def test_an_edited_copy_that_is_played_gets_the_new_keys_and_keeps_its_other_ones():
+    armature, target = add_clips("A")
+    assign_action(armature.animation_data_create(), bpy.data.actions["Walk A"], "OBA")
+    assign_action(target.animation_data_create(), bpy.data.actions["Walk A targets"], f"OB{target.name}")
+    bake(armature, frame_start=1, frame_end=16, options=BakeOptions(into='NEW'))
+    armature.pose.bones["body"].location.z = 0.1
+    armature.pose.bones["body"].keyframe_insert("location", frame=1)
+    report = bake(armature, frame_start=1, frame_end=16, options=BakeOptions(into='NEW'))
+    played = armature.animation_data.action
+    assert report.action == played.name == "Walk A baked" and report.all_reached
+    assert any("body" in curve.data_path for curve in channels_for(played, armature).fcurves)
+    assert "Walk A baked.001" not in bpy.data.actions
 
 
 def test_an_edited_copy_that_is_baked_again_keeps_its_edits_and_stays():
