@@ -28,7 +28,7 @@ def digest_of(action: bpy.types.Action) -> str:
 
 def _parts(action: bpy.types.Action) -> Iterator[bytes]:
     ranged = _OF_ACTION if action.use_frame_range else _OF_ACTION[:1]
-    own = [(key, repr(action[key])) for key in sorted(action.keys()) if key != "ik2d"]
+    own = [(key, _plain(action[key])) for key in sorted(action.keys()) if key != "ik2d"]
     markers = [(marker.name, marker.frame) for marker in action.pose_markers]
     yield repr([[getattr(action, name) for name in ranged], own, markers]).encode()
     for entry in action.ik2d.kept if action.is_property_set("ik2d") else ():
@@ -46,6 +46,17 @@ def _parts(action: bpy.types.Action) -> Iterator[bytes]:
                     yield values[shaped[:, int(name == "handle_right")]].tobytes()
                 elif not name.startswith("select"):
                     yield values.tobytes()
+
+
+def _plain(value: object) -> object:
+    """Return the value of a custom property without its place in memory."""
+    if isinstance(value, bpy.types.ID):
+        return value.name
+    if hasattr(value, "to_dict") and hasattr(value, "items"):
+        return {key: _plain(part) for key, part in value.items()}
+    if hasattr(value, "to_list"):
+        return value.to_list()
+    return [_plain(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 
 def _settings_of(modifier: bpy.types.FModifier) -> list[str]:

@@ -50,7 +50,9 @@ def test_a_setting_of_a_modifier_changes_the_digest_and_its_panel_does_not():
 
 def test_selection_copies_and_files_do_not_change_the_digest(tmp_path):
     action, curve = an_action()
+    action["notes"] = {"by": "me", "at": [1.0, 2.0], "of": {"a": 1}}
     before = digest_of(action)
+    action.name = "Other"
     curve.select, curve.hide = False, True
     curve.keyframe_points[1].select_control_point = False
     assert digest_of(action) == digest_of(action.copy()) == before
