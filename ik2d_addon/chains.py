@@ -12,6 +12,15 @@ from .features.baking.before import show_before
 from .features.foot.add import add_foot, remove_foot
 from .features.match.clearing import clear_snaps
 from .features.match.match import snap_fk, target_to_tip
+from .features.mechanism.editing import (
+    add_gear,
+    add_mechanism,
+    add_pin,
+    add_ram,
+    add_slide,
+    drive,
+    remove_mechanism,
+)
 from .features.native import make_native, remove_native
 from .features.plant.plant import find_contacts, plant_feet, unplant_feet
 from .features.pole.pole import add_pole, fit_pole_angle
@@ -26,10 +35,16 @@ __all__ = [
     "Hold",
     "add_chain",
     "add_foot",
+    "add_gear",
+    "add_mechanism",
+    "add_pin",
     "add_pole",
+    "add_ram",
     "add_second_target",
+    "add_slide",
     "adopt",
     "clear_snaps",
+    "drive",
     "find_contacts",
     "fit_pole_angle",
     "flip",
@@ -40,6 +55,7 @@ __all__ = [
     "release",
     "remove_chain",
     "remove_foot",
+    "remove_mechanism",
     "remove_native",
     "remove_second_target",
     "show_before",

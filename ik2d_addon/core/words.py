@@ -26,6 +26,7 @@ NOUNS = {
     "freedom": ("{number} freedom", "{number} freedoms"),
     "IK constraint": ("{number} IK constraint", "{number} IK constraints"),
     "key": ("{number} key", "{number} keys"),
+    "mechanism": ("{number} mechanism", "{number} mechanisms"),
     "modifier": ("{number} modifier", "{number} modifiers"),
     "other run": ("{number} other run", "{number} other runs"),
     "run": ("{number} run", "{number} runs"),

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "ik2d_addon"
 # needs nothing of the interface.
 ORDER = ("cli", "features", "ui", "live", "bake", "rig", "core")
 # The floors inside a room, in the same order.
-RIG = ("pose", "scene", "chain", "animation")
+RIG = ("mechanism", "pose", "scene", "chain", "animation")
 FEATURES = sorted(path.parent.name for path in (PACKAGE / "features").glob("*/__init__.py"))
 # Files of a folder that one can take in at a glance, beside its __init__.
 MODULES = 14

@@ -2,16 +2,53 @@
 """The order of chains: after those that move their armature, root or target."""
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import bpy
 
 from ...core.words import noted, quoted, refusal
-from .chain import RigChain
 from .checks.targets import refuse_own_target
 from .dependencies import Movers, Node, walk
+from .post import Post
 
 _Item = TypeVar("_Item", bound=Hashable)
+
+
+class TurningBones(Hashable, Protocol):
+    """What turns bones of an armature: a chain, or a mechanism."""
+
+    @property
+    def armature(self) -> bpy.types.Object: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def bones(self) -> Sequence[str]: ...
+
+    @property
+    def turned_bones(self) -> Sequence[str]: ...
+
+    @property
+    def followed(self) -> list[Node]: ...
+
+    @property
+    def roles(self) -> Mapping[str, Node]: ...
+
+    @property
+    def follows_rotation(self) -> bool: ...
+
+    @property
+    def foot(self) -> object | None: ...
+
+    @property
+    def slides(self) -> object | None: ...
+
+    @property
+    def post_above(self) -> Post | None: ...
+
+
+_Turning = TypeVar("_Turning", bound=TurningBones)
 
 
 def rounds_of(
@@ -33,21 +70,21 @@ def rounds_of(
     return rounds, list(waiting)
 
 
-def by_armature(chains: Iterable[RigChain]) -> dict[bpy.types.Object, list[RigChain]]:
+def by_armature(chains: Iterable[_Turning]) -> dict[bpy.types.Object, list[_Turning]]:
     """Return the chains of each armature."""
-    owned: dict[bpy.types.Object, list[RigChain]] = {}
+    owned: dict[bpy.types.Object, list[_Turning]] = {}
     for chain in chains:
         owned.setdefault(chain.armature, []).append(chain)
     return owned
 
 
-def in_order(chains: Sequence[RigChain]) -> list[list[RigChain]]:
-    """Return chains in rounds: each depends only on chains of its armature in the rounds before.
+def in_order(chains: Sequence[_Turning]) -> list[list[_Turning]]:
+    """Return chains, and mechanisms, in rounds: each depends only on those before of its armature.
 
     Raises IK2DError for chains that share a bone, for one that moves its own target, and for a
     circle of chains.
     """
-    rounds: list[list[RigChain]] = []
+    rounds: list[list[_Turning]] = []
     for its in by_armature(chains).values():
         refuse_shared(its)
         movers = Movers()
@@ -61,7 +98,7 @@ def in_order(chains: Sequence[RigChain]) -> list[list[RigChain]]:
     return rounds
 
 
-def armatures_in_rounds(chains: Sequence[RigChain]) -> list[list[bpy.types.Object]]:
+def armatures_in_rounds(chains: Sequence[TurningBones]) -> list[list[bpy.types.Object]]:
     """Return the armatures of the chains in rounds, after those whose chains move what their own chains need.
 
     Raises IK2DError where they need one another in a circle.
@@ -76,20 +113,20 @@ def armatures_in_rounds(chains: Sequence[RigChain]) -> list[list[bpy.types.Objec
 
 
 def in_rounds(
-    chains: Sequence[RigChain], movers: Movers | None = None
-) -> tuple[list[list[RigChain]], list[RigChain]]:
+    chains: Sequence[_Turning], movers: Movers | None = None
+) -> tuple[list[list[_Turning]], list[_Turning]]:
     """Return chains of any armatures in rounds, as `in_order` does, and those that form a circle."""
     return rounds_of(chains, _movers_among(chains, movers or Movers()) if len(chains) > 1 else lambda _: ())
 
 
-def _movers_among(chains: Sequence[RigChain], movers: Movers) -> Callable[[RigChain], Collection[RigChain]]:
+def _movers_among(chains: Sequence[_Turning], movers: Movers) -> Callable[[_Turning], Collection[_Turning]]:
     """Return a function that finds those of the chains that move a chain's root or its target."""
-    owners: dict[Node, list[RigChain]] = {}
+    owners: dict[Node, list[_Turning]] = {}
     for chain in chains:
         for bone in chain.turned_bones:
             owners.setdefault((chain.armature, bone), []).append(chain)
 
-    def places(chain: RigChain) -> Iterator[Node]:
+    def places(chain: _Turning) -> Iterator[Node]:
         """Yield the nodes that a chain follows; a bone whose head stays where it is gives way to its movers.
 
         The turn of a bone about its own head moves no chain that follows its place alone.
@@ -101,14 +138,14 @@ def _movers_among(chains: Sequence[RigChain], movers: Movers) -> Callable[[RigCh
             else:
                 yield from movers(node)
 
-    def found(chain: RigChain) -> Collection[RigChain]:
+    def found(chain: _Turning) -> Collection[_Turning]:
         nodes = walk([(chain.armature, chain.bones[0]), *places(chain)], movers)
         return {owner for node in nodes for owner in owners.get(node, ())}
 
     return found
 
 
-def _only_turned(node: Node, owners: Sequence[RigChain]) -> bool:
+def _only_turned(node: Node, owners: Sequence[TurningBones]) -> bool:
     """Return whether chains turn a bone about its head alone: it is their first, and nothing slides."""
     return bool(owners) and all(node[1] == owner.bones[0] and owner.slides is None for owner in owners)
 
@@ -122,7 +159,7 @@ def _refuse_circle(what: str, names: Sequence[str]) -> None:
         )
 
 
-def refuse_moved_target(chain: RigChain, movers: Movers | None = None) -> None:
+def refuse_moved_target(chain: TurningBones, movers: Movers | None = None) -> None:
     """Raise IK2DError for a chain that moves its own target or pole in any way. movers: known ones."""
     movers = movers or Movers()
     for role, node in chain.roles.items():
@@ -131,7 +168,7 @@ def refuse_moved_target(chain: RigChain, movers: Movers | None = None) -> None:
         refuse_own_target(chain.name, *turned, moved_by, role, post.bone if post else "")
 
 
-def refuse_shared(chains: Sequence[RigChain], taken: Mapping[str, str] | None = None) -> None:
+def refuse_shared(chains: Sequence[TurningBones], taken: Mapping[str, str] | None = None) -> None:
     """Raise IK2DError for chains that share a bone; taken: {bone: name} of chains before them."""
     owners: dict[str, str] = {}
     for chain in chains:

@@ -5,7 +5,7 @@ Next to each name a chain stores the bone's place when both last agreed (`place`
 ui/settings/chain.py). So it follows renames by hand, a script, undo, or in a library.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
 
@@ -37,14 +37,19 @@ def straighten(armature: bpy.types.Object) -> bool:
     Keys and drivers follow chains that were moved in the list. Raises IK2DError for a bone's or a
     constraint's name that is no text.
     """
-    if armature.type != 'ARMATURE' or not (len(armature.ik2d.chains) or armature.ik2d.chain_order):
+    if armature.type != 'ARMATURE':
         return False
+    renamed = False
+    for mechanism in armature.ik2d.mechanisms:
+        renamed |= _follow_mechanism(mechanism)
+    if not (len(armature.ik2d.chains) or armature.ik2d.chain_order):
+        return renamed
     refuse_no_text(armature)
     left = _LEFT.get(armature.session_uid)
     if left is None:
         mend_texts(armature.ik2d)
     follow_list(armature)
-    changed = _make_names_unique(armature.ik2d.chains)
+    changed = renamed | _make_names_unique(armature.ik2d.chains)
     orders: BoneOrders = {}
     for chain in armature.ik2d.chains if left is None else _edited_chains(armature, *left):
         changed |= follow_renames(chain, orders)
@@ -180,6 +185,44 @@ def bones_of(data: bpy.types.Armature, tip: str, bone_count: int) -> list[str]:
     return [bone.name for bone in reversed(bones[: bone_count or len(bones)])]
 
 
+def _follow_mechanism(mechanism: Settings) -> bool:
+    """Follow renames of a mechanism's bones, and store their places; return whether a name was changed."""
+    data = mechanism.id_data.data
+    if not _readable(data):
+        return False
+    names = {bone.name: found_bone(data, bone.name, bone.place) or bone.name for bone in mechanism.bones}
+    for joint in mechanism.joints:
+        if joint.other and joint.other not in names:
+            names[joint.other] = found_bone(data, joint.other, joint.other_place) or joint.other
+    for item, name in _named_bones(mechanism):
+        new = names.get(getattr(item, name))
+        if new is not None and new != getattr(item, name):
+            setattr(item, name, new)
+    for bone in mechanism.bones:
+        remember(bone.place, data, bone.name)
+    for joint in mechanism.joints:
+        remember(joint.other_place, data, joint.other)
+    return any(new != old for old, new in names.items()) | any(map(_follow_target, mechanism.drivers))
+
+
+def _named_bones(mechanism: Settings) -> Iterator[tuple[Settings, str]]:
+    """Yield all that names a bone of a mechanism's armature, with its property."""
+    yield from ((bone, "name") for bone in mechanism.bones)
+    yield from ((joint, name) for joint in mechanism.joints for name in ("bone", "other"))
+    yield from ((driver, "bone") for driver in mechanism.drivers)
+
+
+def _follow_target(driver: Settings) -> bool:
+    data = driver.target.data if driver.target is not None else None
+    if not (driver.subtarget and _readable(data)):
+        return False
+    name, old = found_bone(data, driver.subtarget, driver.subtarget_place), driver.subtarget
+    if name not in ("", old):
+        driver.subtarget = name
+    remember(driver.subtarget_place, data, driver.subtarget)
+    return bool(driver.subtarget != old)
+
+
 # --- The place of a bone -----------------------------------------------------
 
 
@@ -281,6 +324,19 @@ def needed_chain(armature: bpy.types.Object, name: str) -> Settings:
             known=quoted(chain.name for chain in armature.ik2d.chains) or noted("none"),
         )
     return chain
+
+
+def needed_mechanism(armature: bpy.types.Object, name: str) -> Settings:
+    """Return the settings of an armature's mechanism of that name; raise IK2DError for none."""
+    for mechanism in armature.ik2d.mechanisms:
+        if mechanism.name == name:
+            return mechanism
+    raise refusal(
+        "'{armature}' has no mechanism '{name}'; its mechanisms are: {known}",
+        armature=armature.name,
+        name=name,
+        known=quoted(mechanism.name for mechanism in armature.ik2d.mechanisms) or noted("none"),
+    )
 
 
 def unique_name(name: str, taken: set[str], is_avoided: Callable[[str], bool] = lambda _: False) -> str:

@@ -120,12 +120,12 @@ def _pose_of(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curv
     """Return the pose at some frames by curves; bones without one are at rest."""
     turns = np.zeros((len(times), len(rig.bones)))
     rotations = np.zeros((*turns.shape, 3, 3)) + np.eye(3)
-    channels = np.tile(_rest(rig.pose_bones[0]), (len(times), 1))
+    channels = np.tile(resting_channels(rig.pose_bones[0]), (len(times), 1))
     if curves:
         shown = strip_times(rig.armature, animation_times(scene, times))
         for i, bone in enumerate(rig.pose_bones):
-            values = _values(bone, curves, shown, _rest(bone))
-            turns[:, i] = _turns(bone, rig.joints.axes[i], values)
+            values = _values(bone, curves, shown, resting_channels(bone))
+            turns[:, i] = channel_turns(bone, rig.joints.axes[i], values)
             rotations[:, i] = matrices(bone.rotation_mode, values)
             if i == 0:
                 channels = values
@@ -173,12 +173,12 @@ def _keyed_pose(rig: RigChain, curves: Curves, frame: float, time: float) -> Key
     for i, bone in enumerate(rig.pose_bones):
         now = np.array(getattr(bone, rotation_property(bone.rotation_mode)))
         usable = np.abs(now) <= LARGEST_ANGLE  # not NaN either
-        values = _values(bone, curves, [time], np.where(usable, now, _rest(bone)))
+        values = _values(bone, curves, [time], np.where(usable, now, resting_channels(bone)))
         if not (np.abs(values) <= LARGEST_ANGLE).all():
             return None
         channels[bone.name] = values[0]
         if not rig.joints.fixed[i]:
-            turns[i] = _turns(bone, rig.joints.axes[i], values)[0]
+            turns[i] = channel_turns(bone, rig.joints.axes[i], values)[0]
     if rig.swing is not None:
         turns[0] = _turn_without_swing(rig, channels[rig.bones[0]], turns)
     return KeyedPose(frame, turns, channels, _slides(rig, curves, turns, time))
@@ -221,7 +221,7 @@ def _path(bone: bpy.types.PoseBone) -> str:
     return str(bone.path_from_id(rotation_property(bone.rotation_mode)))
 
 
-def _rest(bone: bpy.types.PoseBone) -> Floats:
+def resting_channels(bone: bpy.types.PoseBone) -> Floats:
     """Return the rest values of the bone's rotation channels."""
     if bone.rotation_mode == 'QUATERNION':
         return np.array((1.0, 0.0, 0.0, 0.0))
@@ -242,7 +242,7 @@ def _values(
     return values
 
 
-def _turns(bone: bpy.types.PoseBone, axis: Floats, values: Floats) -> Floats:
+def channel_turns(bone: bpy.types.PoseBone, axis: Floats, values: Floats) -> Floats:
     """Return the turns (m,) of rotation channels (m, c) about a local axis (3,), without other axes.
 
     With the whole turns of the channels' own angle where there is one, and the signs of quaternions.

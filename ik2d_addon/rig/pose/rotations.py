@@ -7,9 +7,10 @@ import bpy
 import numpy as np
 from mathutils import Euler, Quaternion
 
+from ...core.affine import rotations_about
 from ...core.inputs import Floats
 from ...core.words import say
-from ..animation.bone_channels import BoneChannels, BoneRotation, rotation_property
+from ..animation.bone_channels import BoneChannels, BoneRotation, matrices, rotation_property
 from ..chain.chain import RigChain
 from ..chain.hands import REST
 from ..chain.joints import CLOSE, EXACT, own_axis
@@ -50,6 +51,36 @@ def bone_rotations(
         values = channels_of(bone, turned, values, last.get(bone.name), pair)
         rotations[i] = BoneRotation(bone.name, prop, values)
     return list(rotations.values())
+
+
+def turned_channels(
+    bone: bpy.types.PoseBone, axis: Floats, turn: Floats, single_axis: bool = False
+) -> BoneRotation:
+    """Return the rotation channels of a bone for turns (m,) about its local axis (3,)."""
+    channels = (_single_channel if single_axis else _channels)(bone, axis, turn, None)
+    if not _is_euler(bone) or channels.turning is not None or own_axis(axis, EXACT) is not None:
+        return channels
+    values = _refined(bone.rotation_mode, rotations_about(axis, turn), channels.values)
+    return BoneRotation(bone.name, channels.property, values)
+
+
+def _refined(order: str, wanted: Floats, values: Floats) -> Floats:
+    """Return Euler angles (m, 3) of rotations (m, 3, 3), of those that 32 bits have found, in 64 bits.
+
+    By a step of Newton's method; with the axes that each angle turns about, as those after it turn them.
+    """
+    numbers = ["XYZ".index(letter) for letter in order]
+    first, second, third = (
+        matrices(order, np.where(np.arange(3) == number, values, 0.0)) for number in numbers
+    )
+    axes = np.zeros((len(values), 3, 3))
+    axes[:, :, numbers[0]] = (third @ second)[:, :, numbers[0]]
+    axes[:, :, numbers[1]] = third[:, :, numbers[1]]
+    axes[:, numbers[2], numbers[2]] = 1.0
+    off = wanted @ np.swapaxes(third @ second @ first, 1, 2)
+    turned = 0.5 * np.stack([off[:, i, j] - off[:, j, i] for i, j in ((2, 1), (0, 2), (1, 0))], axis=1)
+    refined: Floats = values + (np.linalg.pinv(axes, rcond=1e-4) @ turned[..., None])[..., 0]
+    return refined
 
 
 def post_and_hinge(rig: RigChain) -> tuple[int, int] | None:

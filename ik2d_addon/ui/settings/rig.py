@@ -14,7 +14,7 @@ from bpy.props import (
 from bpy.types import PropertyGroup
 
 from ..registration import registration
-from . import action
+from . import action, mechanism
 from .chain import IK2D_PG_chain
 from .joint import GROWING, NOTE, STORED, IK2D_PG_joint, IK2D_PG_place
 
@@ -62,6 +62,9 @@ class IK2D_PG_settings(PropertyGroup):
     __slots__ = ()
 
     chains: CollectionProperty(name="Chains", type=IK2D_PG_chain, override=GROWING, options=set())
+    mechanisms: CollectionProperty(
+        name="Mechanisms", type=mechanism.IK2D_PG_mechanism, override=GROWING, options=set()
+    )
     chain_order: StringProperty(
         description="List of chains to which the data paths of keys and drivers belong, as JSON", **NOTE
     )
@@ -205,5 +208,12 @@ class IK2D_PG_settings(PropertyGroup):
 
 OF_OBJECT = {"ik2d": PointerProperty(name="IK 2D", type=IK2D_PG_settings, **STORED)}
 OF_ACTION = {"ik2d": PointerProperty(name="IK 2D", type=action.IK2D_PG_action, options=set())}
-classes = (IK2D_PG_place, *action.classes, IK2D_PG_joint, IK2D_PG_chain, IK2D_PG_settings)
+classes = (
+    IK2D_PG_place,
+    *action.classes,
+    IK2D_PG_joint,
+    IK2D_PG_chain,
+    *mechanism.classes,
+    IK2D_PG_settings,
+)
 register, unregister = registration(classes, (bpy.types.Object, OF_OBJECT), (bpy.types.Action, OF_ACTION))

@@ -5,7 +5,7 @@ import bpy
 import pytest
 from rigs import add_armature, add_chain, add_leg
 
-from ik2d_addon.bake.request import check
+from ik2d_addon.bake import check
 from ik2d_addon.rig.chain.dependencies import Movers, acts_now, influences, parents, walk
 
 

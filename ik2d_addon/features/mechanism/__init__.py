@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Mechanisms: bones whose loops are closed, made and changed by functions that scripts can call."""

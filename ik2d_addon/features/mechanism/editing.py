@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make mechanisms of an armature's bones: their joints, and what drives them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from bpy.types import Object
+
+from ...core import IK2DError
+from ...core.words import refusal
+from ...rig.animation import versions
+from ...rig.chain.checks.bones import pose_bones_of
+from ...rig.chain.renames import straighten
+from ...rig.mechanism.placing import RestBone, common_plane
+
+_ENDS = ('HEAD', 'TAIL')
+# The beginning of the paths of mechanisms' settings, before their number.
+_PATH = "ik2d.mechanisms["
+
+
+def add_mechanism(armature: Object, bones: Sequence[str], name: str = "") -> Any:
+    """Add a mechanism of some bones and return it: each head is a pin on its parent, or on the frame.
+
+    The frame is the bone that carries all of them, or the armature. name: without one that of the first
+    bone. Raises IK2DError, with nothing changed, for bones that are not there, or in no common plane.
+    """
+    posed, names = pose_bones_of(armature), list(dict.fromkeys(bones))
+    if isinstance(bones, str) or len(names) < 2:
+        raise IK2DError(f"a mechanism takes a list of two bones or more, not {bones!r}")
+    for bone in names:
+        if bone not in posed:
+            raise refusal("the armature '{armature}' has no bone '{bone}'", armature=armature.name, bone=bone)
+    common_plane(name or names[0], [RestBone.of(posed[bone].bone, "") for bone in names])
+    mechanism = armature.ik2d.mechanisms.add()
+    mechanism.name = name or names[0]  # or the next free name
+    for bone in names:
+        mechanism.bones.add().name = bone
+    straighten(armature)
+    return mechanism
+
+
+def remove_mechanism(mechanism: Any) -> str:
+    """Remove a mechanism, with its keyed lengths, and return its name; the keys that a bake made stay.
+
+    Keyed lengths of the mechanisms after it follow them.
+    """
+    armature, name = mechanism.id_data, str(mechanism.name)
+    stored = armature.ik2d.mechanisms
+    place = [each.name for each in stored].index(name)
+    try:
+        stored.remove(place)
+    except TypeError as error:  # how Blender refuses it for an override
+        raise refusal(
+            "Mechanism '{name}' comes from the linked library: disable it instead", name=name
+        ) from error
+    _follow_removed(armature, place)
+    return name
+
+
+def _follow_removed(armature: Object, place: int) -> None:
+    """Take away the curves of the mechanism that was at a place; those of later ones follow it."""
+    holder = versions.existing_channels(armature)
+    if holder is None:
+        return
+    for curve in list(holder.fcurves):
+        start, _, rest = curve.data_path.partition("]")
+        if not start.startswith(_PATH):
+            continue
+        number = int(start.removeprefix(_PATH))
+        if number == place:
+            holder.fcurves.remove(curve)
+        elif number > place:
+            curve.data_path = f"{_PATH}{number - 1}]{rest}"
+
+
+def add_pin(mechanism: Any, bone: str, end: str, other: str | None) -> Any:
+    """Keep the end of a bone, 'HEAD' or 'TAIL', where it is on another bone; return the joint.
+
+    other: None for the frame. Raises IK2DError for a bone on itself, and for a head on its own parent.
+    """
+    return _joint(mechanism, 'PIN', bone, other, end)
+
+
+def add_slide(mechanism: Any, bone: str, end: str, other: str | None, keeps_angle: bool = False) -> Any:
+    """Keep the end of a bone on a line along another bone, through where it is; return the joint.
+
+    other: a bone of the mechanism, or of its frame; None for a line of the frame along the bone itself.
+    keeps_angle: the bone does not turn against the other, as a piston does not.
+    """
+    return _joint(mechanism, 'GUIDE' if keeps_angle else 'SLIDE', bone, other, end)
+
+
+def add_ram(mechanism: Any, barrel: str, rod: str) -> Any:
+    """Have two bones point at each other, as the barrel and the rod of a ram do; return the joint.
+
+    Its stroke goes from the longer bone alone to both in a line, and holds the length at rest.
+    """
+    joint = _joint(mechanism, 'RAM', barrel, rod, 'HEAD')
+    bones = mechanism.id_data.data.bones
+    lengths = [bones[barrel].length, bones[rod].length]
+    rest = (bones[rod].head_local - bones[barrel].head_local).length
+    joint.stroke = min(max(lengths), rest), max(sum(lengths), rest)
+    return joint
+
+
+def add_gear(mechanism: Any, a: str, b: str, ratio: float) -> Any:
+    """Turn bone b by `ratio` times what bone a turns, against the frame; return the joint."""
+    joint = _joint(mechanism, 'GEAR', a, b, 'HEAD')
+    joint.ratio = ratio
+    return joint
+
+
+def drive(mechanism: Any, bone: str, target: Object | None = None, subtarget: str = "") -> Any:
+    """Have a bone drive, and return the driver: by its own keys; a ram's barrel or rod by its `length`, 0..1.
+
+    target: an object, or its bone `subtarget`, to which the tail of the bone is dragged instead.
+    Raises IK2DError for a bone that drives already.
+    """
+    _needed(mechanism, bone)
+    ram = next((one for one in mechanism.joints if one.kind == 'RAM' and bone in (one.bone, one.other)), None)
+    bone = bone if ram is None else ram.bone
+    if any(one.bone == bone for one in mechanism.drivers):
+        raise refusal("'{driver}' drives already", driver=bone)
+    driver = mechanism.drivers.add()
+    driver.bone = bone
+    if target is not None:
+        driver.kind, driver.target, driver.subtarget = 'TARGET', target, subtarget
+    elif ram is not None:
+        bones = mechanism.id_data.data.bones
+        rest = (bones[ram.other].head_local - bones[ram.bone].head_local).length
+        least, most = ram.stroke
+        driver.kind = 'RAM'
+        driver.length = (rest - least) / (most - least) if most > least else 0.0
+    return driver
+
+
+def _joint(mechanism: Any, kind: str, bone: str, other: str | None, end: str) -> Any:
+    """Add a joint to a mechanism; raise IK2DError, with nothing changed, for one that cannot be."""
+    _needed(mechanism, bone)
+    if end not in _ENDS:
+        raise IK2DError(f"end takes 'HEAD' or 'TAIL', not {end!r}")
+    if kind in ('RAM', 'GEAR'):
+        _needed(mechanism, other or "")
+    elif other:
+        _needed(mechanism, other, anywhere=True)
+    parent = mechanism.id_data.data.bones[bone].parent
+    above = parent.name if parent is not None and parent.name in mechanism.bones else None
+    if other == bone or kind == 'PIN' and end == 'HEAD' and (other or None) == above:
+        raise refusal(
+            "'{bone}' cannot be pinned to {other}: it turns about this end of its own already",
+            bone=bone,
+            other=f"'{other or mechanism.id_data.name}'",
+        )
+    joint = mechanism.joints.add()
+    joint.kind, joint.bone, joint.other, joint.end = kind, bone, other or "", end
+    straighten(mechanism.id_data)
+    return joint
+
+
+def _needed(mechanism: Any, bone: str, anywhere: bool = False) -> None:
+    known = mechanism.id_data.data.bones if anywhere else mechanism.bones
+    if bone not in known:
+        raise refusal("'{bone}' is no bone of the mechanism '{name}'", bone=bone, name=mechanism.name)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The poses of a mechanism as rotation channels, and how far its joints are open in them."""
+
+from collections.abc import Mapping, Sequence
+
+import bpy
+import numpy as np
+
+from ...core.affine import rotations_about
+from ...core.inputs import Floats
+from ...core.mechanism import MechanismSolution
+from ..animation.bone_channels import BoneRotation, matrices
+from ..pose.rotations import turned_channels
+from .read import GUIDE, PIN, RAM, TURN, RigMechanism
+from .values import turning_axis
+
+
+def local_turns(rig: RigMechanism, solution: MechanismSolution) -> dict[str, Floats]:
+    """Return the turn (m,) of each bone against its parent, radians from rest."""
+    turns: dict[str, Floats] = {}
+    rams = {joint.bone: joint for joint in rig.rams} | {joint.other: joint for joint in rig.rams}
+    for bone in rig.bones:
+        turns[bone] = solution.heading(rams[bone].bone) if bone in rams else solution.turn(bone)
+    return {
+        bone: turns[bone] - turns[placed.parent] if placed.parent else turns[bone]
+        for bone, placed in rig.placed.items()
+    }
+
+
+def channels_at(rig: RigMechanism, turns: Mapping[str, Floats], single_axis: bool) -> dict[str, BoneRotation]:
+    """Return the rotation channels of bones for turns (m,) at ascending times."""
+    bones = rig.armature.pose.bones
+    return {
+        bone: turned_channels(bones[bone], turning_axis(rig, bone), turn, single_axis)
+        for bone, turn in turns.items()
+    }
+
+
+def channels_of_rest(rig: RigMechanism, single_axis: bool) -> list[BoneRotation]:
+    """Return the channels that a bake of a mechanism writes, with the values of the rest pose."""
+    driving = {one.bone for one in rig.drivers if one.kind == TURN}
+    turns = {bone: np.zeros(1) for bone in rig.turned_bones if bone not in driving}
+    return list(channels_at(rig, turns, single_axis).values())
+
+
+def rotation_matrices(rig: RigMechanism, rotation: BoneRotation, values: Floats) -> Floats:
+    """Return the rotations (m, 3, 3) that channels of a bone's rotation make."""
+    mode = rotation.mode or rig.armature.pose.bones[rotation.bone].rotation_mode
+    return matrices(mode, values)
+
+
+def turning_matrices(rig: RigMechanism, bone: str, turns: Floats) -> Floats:
+    """Return the rotations (m, 3, 3) of turns (m,) of a bone, in its own space."""
+    return rotations_about(turning_axis(rig, bone), turns)
+
+
+class Motions:
+    """The motions of a mechanism's bones from rest, in its frame: place = turned p + moved."""
+
+    def __init__(self) -> None:
+        self.turned: dict[str, Floats] = {"": np.eye(3)[None]}
+        self.moved: dict[str, Floats] = {"": np.zeros((1, 3))}
+
+    @classmethod
+    def of_rotations(cls, rig: RigMechanism, rotations: Mapping[str, Floats]) -> "Motions":
+        """Return the motions for the bones' own rotations (m, 3, 3)."""
+        motions = cls()
+        for bone, placed in rig.placed.items():
+            own = placed.rest @ rotations[bone] @ placed.inverse
+            turned = motions.turned[placed.parent] @ own
+            motions.moved[bone] = motions.at(placed.parent, placed.head) - turned @ placed.head
+            motions.turned[bone] = turned
+        return motions
+
+    @classmethod
+    def of_pose(cls, rig: RigMechanism, poses: Mapping[str, Floats]) -> "Motions":
+        """Return the motions in pose matrices (m, 4, 4) of the bones, and of the frame as ""."""
+        motions = cls()
+        for bone, pose in poses.items():
+            if not bone:
+                continue
+            rest = np.array(rig.armature.data.bones[bone].matrix_local, np.float64)
+            motion = np.linalg.inv(poses[""]) @ pose @ np.linalg.inv(rest)
+            motions.turned[bone], motions.moved[bone] = motion[:, :3, :3], motion[:, :3, 3]
+        return motions
+
+    def at(self, bone: str, place: Floats) -> Floats:
+        """Return where a place (3,) at rest of a bone is, (m, 3)."""
+        at: Floats = self.turned[bone] @ place + self.moved[bone]
+        return at
+
+
+def openings(rig: RigMechanism, motions: Motions) -> Floats:
+    """Return the largest distance (m,) by which a joint of a mechanism is open.
+
+    Of a pin the distance of its two places, of a slide that from the line; of one that keeps its angle, and
+    of a ram, that by which the bone is turned off at its far end.
+    """
+    found = np.zeros(1)
+    for joint in rig.joints:
+        bone, other, place = joint.bone, joint.other, joint.place
+        if joint.kind == RAM:
+            way = motions.at(other, rig.placed[other].head) - motions.at(bone, rig.placed[bone].head)
+            way = way - (way @ rig.plane.normal)[:, None] * rig.plane.normal
+            rest, length = np.linalg.norm(joint.along), np.linalg.norm(way, axis=1)
+            for end in (bone, other):
+                aimed = (motions.turned[end] @ joint.along) / rest * length[:, None]
+                found = np.maximum(found, np.linalg.norm(aimed - way, axis=1))
+            continue
+        apart = motions.at(bone, place) - motions.at(other, place)
+        if joint.kind != PIN:
+            line = motions.turned[other] @ joint.along
+            line = line / np.linalg.norm(line, axis=-1, keepdims=True)
+            if joint.kind == GUIDE:
+                arm = rig.placed[bone].tail - rig.placed[bone].head
+                turned = (motions.turned[bone] - motions.turned[other]) @ arm
+                found = np.maximum(found, np.linalg.norm(turned, axis=1))
+            apart = apart - (apart * line).sum(axis=1, keepdims=True) * line
+        found = np.maximum(found, np.linalg.norm(apart, axis=1))
+    return found
+
+
+def evaluated_motions(rig: RigMechanism, evaluated: Sequence[Mapping[str, Floats]]) -> Motions:
+    """Return the motions at times of which each has the pose matrices (4, 4) of `pose_of`."""
+    names = ["", *rig.bones]
+    return Motions.of_pose(rig, {name: np.array([pose[name] for pose in evaluated]) for name in names})
+
+
+def pose_of(rig: RigMechanism, evaluated: bpy.types.Object) -> dict[str, Floats]:
+    """Return the pose matrices (4, 4) of the bones of an evaluated armature; as "" the frame's motion."""
+    bones = evaluated.pose.bones
+    poses = {bone: np.array(bones[bone].matrix, np.float64) for bone in rig.bones}
+    frame = np.eye(4)
+    if rig.frame:
+        rest = np.array(rig.armature.data.bones[rig.frame].matrix_local, np.float64)
+        frame = np.array(bones[rig.frame].matrix, np.float64) @ np.linalg.inv(rest)
+    return {"": frame, **poses}

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The values of a mechanism's drivers over times: turns by keys, keyed lengths of rams, places of targets."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+
+import bpy
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...core.inputs import Floats
+from ...core.mechanism.joints import Body
+from ...core.words import refusal
+from ..animation import versions
+from ..animation.bone_channels import matrices, rotation_property
+from ..animation.fcurves import Curves, Reader, Singles, playing_curves
+from ..animation.kept.giving_back import by_hand_alone
+from ..animation.kept.marks import generated
+from ..animation.nla import strip_paths
+from ..animation.times import animation_times, strip_times
+from ..animation.value_keys import acting_driver
+from ..chain.dependencies import acts_now
+from ..chain.joints import CLOSE, own_axis
+from ..chain.post import turned_bones_of
+from ..pose.keyed_pose import channel_turns, resting_channels
+from ..scene import own_scene
+from ..scene.live_pause import left_alone
+from ..scene.probes import probes_on, view_layer_of
+from .read import RAM, TURN, RigMechanism, outside
+
+_ROUND = 2.0 * np.pi
+# Keys that turn a driver further out of the plane than the first (radians) are written anew, about its
+# normal; further than the second, they are refused.
+_ASKEW, _TOO_FAR = 1e-6, np.radians(5.0)
+
+
+def turning_axis(rig: RigMechanism, bone: str) -> Floats:
+    """Return the axis (3,) about which a mechanism turns a bone, in the bone's own space."""
+    axis: Floats = rig.placed[bone].axes.T @ rig.plane.normal
+    return axis
+
+
+def driver_values(scene: bpy.types.Scene, rig: RigMechanism, times: Sequence[float]) -> dict[Body, ArrayLike]:
+    """Return the turn or length (m,) of each body or ram that drives, at ascending times of the scene.
+
+    Turns are those of the F-Curves about the plane's normal, whole turns count. Raises IK2DError for a bone
+    that other controls turn, and for values that are no numbers.
+    """
+    shown = strip_times(rig.armature, animation_times(scene, times))
+    with _driving_curves(rig) as curves:
+        return _values_of(rig, curves, shown, times)
+
+
+def _values_of(
+    rig: RigMechanism, curves: Curves, shown: Singles, times: Sequence[float]
+) -> dict[Body, ArrayLike]:
+    """Return the values of `driver_values` by curves; shown: the times in the action."""
+    given: dict[Body, Floats] = {}
+    for one in rig.drivers:
+        if one.kind == TURN:
+            given[one.body] = _turns(rig, one.bone, curves, shown)
+        elif one.kind == RAM:
+            share = _read(curves, one.path, 1, shown, np.array([rig.armature.path_resolve(one.path)]))[:, 0]
+            given[one.body] = one.stroke[0] + np.clip(share, 0.0, 1.0) * (one.stroke[1] - one.stroke[0])
+    for bone, values in given.items():
+        if not np.isfinite(values).all():
+            raise refusal(
+                "Mechanism '{name}': '{bone}' has no finite value at frame {frame:g}; mend its keys",
+                name=rig.name,
+                bone=bone,
+                frame=times[int(np.argmin(np.isfinite(values)))],
+            )
+    return dict(given)
+
+
+@contextmanager
+def _driving_curves(rig: RigMechanism) -> Iterator[Curves]:
+    """Yield the F-Curves that drive: of bones that only bakes of mechanisms have keyed, those before."""
+    armature = rig.armature
+    curves = playing_curves(armature, versions.existing_fcurves(armature))
+    chained = {bone for chain in armature.ik2d.chains for bone in turned_bones_of(chain)}
+    driving = [one.bone for one in rig.drivers if one.kind == TURN and one.bone not in chained]
+    bones = [armature.pose.bones[name] for name in driving]
+    paths = {bone.path_from_id(rotation_property(bone.rotation_mode)) for bone in bones}
+    baked = {place for place, curve in curves.items() if place[0] in paths and generated(curve).any()}
+    if not baked:
+        yield curves
+        return
+    with by_hand_alone(armature, lambda path, index: (path, index) in baked) as holder:
+        before = playing_curves(armature, holder.fcurves if holder else ())
+        kept = {place: before[place] for place in baked if place in before}
+        yield {**curves, **{place: curve for place, curve in kept.items() if len(curve.keyframe_points)}}
+
+
+def _read(curves: Curves, path: str, width: int, shown: Singles, others: Floats) -> Floats:
+    """Return the values (m, width) of a property by its curves; others: (width,) where it has none."""
+    values = np.tile(others.astype(np.float64), (len(shown), 1))
+    its = {index: curves[path, index] for index in range(width) if (path, index) in curves}
+    for number, found in Reader(shown).values(list(its.values())):
+        values[:, list(its)[number]] = found
+    return values
+
+
+def askew_drivers(scene: bpy.types.Scene, rig: RigMechanism, times: Sequence[float]) -> list[str]:
+    """Return the bones that drive and that their keys turn a little out of the plane at some of the times.
+
+    As Euler angles do between keys, where none of them is about the plane's normal. Raises IK2DError where
+    it is much.
+    """
+    shown = strip_times(rig.armature, animation_times(scene, times))
+    with _driving_curves(rig) as curves:
+        return _askew(rig, curves, shown)
+
+
+def _askew(rig: RigMechanism, curves: Curves, shown: Singles) -> list[str]:
+    askew = []
+    for one in rig.drivers:
+        if one.kind != TURN:
+            continue
+        bone, axis = rig.armature.pose.bones[one.bone], turning_axis(rig, one.bone)
+        turned = matrices(bone.rotation_mode, _channels(bone, curves, shown)[0]) @ axis
+        off = np.arctan2(np.linalg.norm(np.cross(turned, axis), axis=1), turned @ axis).max()
+        if off > _TOO_FAR:
+            raise refusal(
+                "Mechanism '{name}': the keys of '{bone}' turn it {angle:.2f}\N{DEGREE SIGN} out of the "
+                "mechanism's plane; key it about one axis",
+                name=rig.name,
+                bone=one.bone,
+                angle=float(np.degrees(off)),
+            )
+        if off > _ASKEW:
+            askew.append(one.bone)
+    return askew
+
+
+def _channels(bone: bpy.types.PoseBone, curves: Curves, shown: Singles) -> tuple[Floats, Floats]:
+    """Return the rotation channels (m, c) of a bone by its keys, and a mask of those that are numbers."""
+    prop = rotation_property(bone.rotation_mode)
+    now = np.array(getattr(bone, prop), np.float64)
+    values = _read(curves, bone.path_from_id(prop), len(now), shown, now)
+    good = np.isfinite(values).all(axis=1)
+    return np.where(good[:, None], values, resting_channels(bone)), good
+
+
+def _turns(rig: RigMechanism, name: str, curves: Curves, shown: Singles) -> Floats:
+    """Return the turns (m,) of a bone by its keys; NaN where they have no numbers."""
+    bone, axis = rig.armature.pose.bones[name], turning_axis(rig, name)
+    _refuse_controlled(rig, bone)
+    values, good = _channels(bone, curves, shown)
+    turns = channel_turns(bone, axis, values)
+    if bone.rotation_mode == 'QUATERNION':
+        turns = np.unwrap(turns, period=2.0 * _ROUND)
+    elif bone.rotation_mode != 'AXIS_ANGLE' and own_axis(axis, CLOSE) is None:
+        turns = np.unwrap(turns, period=_ROUND)
+    return np.where(good, turns, np.nan)
+
+
+def _refuse_controlled(rig: RigMechanism, bone: bpy.types.PoseBone) -> None:
+    """Raise IK2DError for a bone that more than its keys turns."""
+    path = bone.path_from_id(rotation_property(bone.rotation_mode))
+    driven = any(acting_driver(rig.armature, path, index) for index in range(4))
+    if driven or path in strip_paths(rig.armature) or any(map(acts_now, bone.constraints)):
+        raise refusal(
+            "Mechanism '{name}': '{bone}' is turned by a constraint, a driver or an NLA strip; only keys of "
+            "the armature's action can drive, so bake these first",
+            name=rig.name,
+            bone=bone.name,
+        )
+
+
+def target_places(
+    scene: bpy.types.Scene, rig: RigMechanism, target: tuple[bpy.types.Object, str], times: Sequence[float]
+) -> Floats:
+    """Return where a target is in the plane (m, 2) at times, as Blender evaluates it."""
+    places, worlds, frames = [], [], []
+    with stepping(scene, rig.armature, [target]) as (show, probes):
+        for time in times:
+            evaluated, (place,) = show(time), probes()
+            places.append(place)
+            worlds.append(np.array(evaluated.matrix_world))
+            if rig.frame:
+                frames.append(np.array(evaluated.pose.bones[rig.frame].matrix))
+    at = outside(rig, np.array(places), np.array(worlds), np.array(frames) if frames else None)
+    if not np.isfinite(at).all():
+        raise refusal(
+            "Mechanism '{name}': the target has no finite place at frame {frame:g}",
+            name=rig.name,
+            frame=times[int(np.argmin(np.isfinite(at).all(axis=1)))],
+        )
+    return at
+
+
+@contextmanager
+def stepping(
+    scene: bpy.types.Scene, armature: bpy.types.Object, targets: Sequence[tuple[bpy.types.Object, str]] = ()
+) -> Iterator[tuple[Callable[[float], bpy.types.Object], Callable[[], list[Floats]]]]:
+    """Yield a function that shows a time and returns the evaluated armature, and one for targets' places.
+
+    In a scene of our own where that evaluates alike; else in the user's, whose frame is restored.
+    """
+    first = armature.pose.bones[0].name
+    with ExitStack() as left:
+        shown = scene
+        if not own_scene.doubt(armature, [ob for ob, _ in targets]):
+            shown = left.enter_context(own_scene.isolated(scene, armature))
+        else:
+            left.callback(scene.frame_set, scene.frame_current, subframe=scene.frame_subframe)
+        # That of a bone has Blender evaluate an armature that is hidden.
+        probes = left.enter_context(probes_on(shown, [*targets, (armature, first)]))
+        left.enter_context(left_alone())
+        layer = view_layer_of(shown)
+
+        def show(time: float) -> bpy.types.Object:
+            shown.frame_set(int(time // 1), subframe=float(time % 1))
+            return armature.evaluated_get(layer.depsgraph)
+
+        def places() -> list[Floats]:
+            return [
+                np.array(probe.evaluated_get(layer.depsgraph).matrix_world.translation)
+                for probe in probes[: len(targets)]
+            ]
+
+        yield show, places

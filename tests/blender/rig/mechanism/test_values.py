@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The values of drivers over times: by keys, between them too; and of targets by Blender."""
+
+import bpy
+import numpy as np
+import pytest
+from machine_rigs import TILT, add_machine, key_turns, make_linear
+from machines import four_bar, landing_gear
+from rigs import add_target
+
+from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.mechanism.read import read_mechanism
+from ik2d_addon.rig.mechanism.values import (
+    askew_drivers,
+    driver_values,
+    stepping,
+    target_places,
+    turning_axis,
+)
+
+
+def crank(mode='XYZ', turns=(0.0, 9.0), **ways):
+    """Return a four-bar whose crank has keys on the frames from 1 on."""
+    armature, mechanism = add_machine(four_bar(), mode=mode, **ways)
+    armature.animation_data_clear()
+    key_turns(armature, "crank", turns)
+    make_linear(armature)
+    return read_mechanism(armature, mechanism)
+
+
+@pytest.mark.parametrize("mode", ['XYZ', 'ZYX', 'AXIS_ANGLE'])
+def test_turns_are_those_of_the_curves_also_over_whole_turns(mode):
+    values = driver_values(bpy.context.scene, crank(mode), [1.0, 1.5, 2.0, 9.0])
+    assert values["crank"] == pytest.approx([0.0, 4.5, 9.0, 9.0], abs=1e-5)
+
+
+def test_turns_of_quaternions_go_on():
+    turns = np.linspace(0.0, 20.0, 21)
+    times = np.arange(1.0, 22.0)
+    values = driver_values(bpy.context.scene, crank('QUATERNION', turns, tilt=TILT), times.tolist())
+    assert values["crank"] == pytest.approx(turns, abs=1e-5)
+
+
+def test_a_bone_without_keys_has_the_turn_that_it_has():
+    armature, mechanism = add_machine(four_bar())
+    armature.animation_data_clear()
+    armature.pose.bones["crank"].rotation_euler.z = 0.5
+    values = driver_values(bpy.context.scene, read_mechanism(armature, mechanism), [1.0, 2.0])
+    assert values["crank"] == pytest.approx([0.5, 0.5])
+
+
+def test_a_ram_has_its_part_of_the_stroke():
+    armature, mechanism = add_machine(landing_gear())
+    armature.animation_data_clear()
+    mechanism.drivers[0].length = 0.25
+    mechanism.joints[-1].stroke = 1.0, 3.0
+    values = driver_values(bpy.context.scene, read_mechanism(armature, mechanism), [1.0])
+    assert values["ram"] == pytest.approx([1.5])
+
+
+def test_keys_out_of_the_plane_are_told_apart_from_those_that_only_pass_it():
+    rig, scene = crank(), bpy.context.scene
+    assert askew_drivers(scene, rig, [1.0, 2.0]) == []
+    bone = rig.armature.pose.bones["crank"]
+    for x, expected in ((0.001, ["crank"]), (0.2, None)):
+        bone.rotation_euler = x, 0.0, 0.0
+        bone.keyframe_insert("rotation_euler", frame=2)
+        if expected:
+            assert askew_drivers(scene, rig, [1.0, 2.0]) == expected
+        else:
+            with pytest.raises(IK2DError, match="out of the mechanism's plane"):
+                askew_drivers(scene, rig, [1.0, 2.0])
+
+
+def test_places_of_a_target_are_those_that_blender_evaluates_and_the_frame_stays():
+    armature, mechanism = add_machine(four_bar(), base=True)
+    armature.location = 1, 2, 3
+    armature.pose.bones["base"].rotation_euler = 0.1, 0.2, 0.3
+    target = add_target({1: (0, 0, 0), 3: (2, 1, 4)})
+    bpy.context.scene.frame_set(7)
+    rig = read_mechanism(armature, mechanism)
+    flat = target_places(bpy.context.scene, rig, (target, ""), [1.0, 2.0, 2.5])
+    assert bpy.context.scene.frame_current == 7 and flat.shape == (3, 2)
+    bpy.context.scene.frame_set(2, subframe=0.5)
+    base = armature.pose.bones["base"]
+    held = armature.matrix_world @ base.matrix @ base.bone.matrix_local.inverted()
+    expected = rig.plane.project(np.array(held.inverted() @ target.matrix_world.translation))
+    assert flat[2] == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_hidden_armature_is_evaluated_and_drivers_cannot_drive():
+    armature, mechanism = add_machine(four_bar())
+    armature.hide_viewport = True
+    with stepping(bpy.context.scene, armature) as (show, _):
+        turned = [show(time).pose.bones["crank"].matrix.copy() for time in (1.0, 5.0)]
+    assert turned[0] != turned[1]
+    armature.pose.bones["crank"].driver_add("rotation_euler", 2)
+    with pytest.raises(IK2DError, match="is turned by a constraint, a driver or an NLA strip"):
+        driver_values(bpy.context.scene, read_mechanism(armature, mechanism), [1.0])
+
+
+def test_the_axis_is_that_of_the_plane_in_the_bone():
+    rig = crank(roll=0.7, tilt=TILT)
+    for bone in rig.bones:
+        there = rig.placed[bone].axes @ turning_axis(rig, bone)
+        assert there == pytest.approx(rig.plane.normal, abs=1e-6)
