@@ -3,8 +3,9 @@
 
     from ik2d_addon.chains import add_chain, make_native
 
-`armature` is an armature object, `chain` one of `armature.ik2d.chains`. What cannot be done raises IK2DError,
-whose sentence says why; nothing is changed then.
+`armature` is an armature object, `chain` one of `armature.ik2d.chains`, `mechanism` one of
+`armature.ik2d.mechanisms`. What cannot be done raises IK2DError, whose sentence says why; nothing is changed
+then.
 """
 
 from .features.adopt.adopt import adopt, release

@@ -16,6 +16,7 @@ from .reporting.chain_result import (
     PostTurned,
     Standard,
 )
+from .reporting.mechanism_report import MechanismReport
 from .reporting.report import BakeReport
 from .request import BakeOptions
 
@@ -28,6 +29,7 @@ __all__ = [
     "HandErrors",
     "JointsSolved",
     "KeysPlayed",
+    "MechanismReport",
     "PlaneAngles",
     "PostTurned",
     "Standard",

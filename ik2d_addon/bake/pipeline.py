@@ -3,11 +3,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from typing import TypeVar
 
 import bpy
 
-from ..core.solution import CountedSteps, drained, mapped
+from ..core.solution import CountedSteps, drained
 from ..core.words import noted
 from ..rig.animation import key_faults, keys, versions
 from ..rig.animation.kept.keeping import Replaced
@@ -26,28 +25,17 @@ from .actions.loops import with_closed_loops
 from .actions.planning import ActionsAsked, clips_of
 from .actions.results import BakedClip, finish
 from .actions.stage import Stage
+from .asked import Names, ReadChains, baking_order, read_all, read_of
 from .cures.off_plane import advice_on
 from .keys.clearing import left_bones, released
 from .keys.keying import KeyedChain, plan_keys, rotations_of
-from .memory import refuse_too_long
+from .mechanisms.playing import reports_of
 from .motionless import stands_still
 from .playback import VERIFY_ALL, VERIFY_NOTHING, all_quarters, play_back
 from .reporting.report import BakeReport
 from .reporting.verdict import report_of
-from .request import (
-    BakeOptions,
-    ReadChains,
-    armatures_to_bake,
-    baking_order,
-    checked_options,
-    frame_range,
-    read_all,
-    read_rigs,
-    scene_of_all,
-)
-from .rounds import counted, solve_frames
-
-_Result = TypeVar("_Result")
+from .request import BakeOptions, armatures_to_bake, checked_options, frame_range, scene_of_all
+from .rounds import counted, one_of, part_of, solve_frames
 
 
 def bake(
@@ -61,6 +49,7 @@ def bake(
     progress: Callable[[int, int], None] | None = None,
     actions: str | Sequence[str] | None = None,
     pairs: Mapping[str, str | Sequence[str]] | None = None,
+    mechanisms: Sequence[str] | None = None,
 ) -> BakeReport:
     """Key the rotations that bring each chain's tip to its target, frame by frame; return a report.
 
@@ -71,6 +60,9 @@ def bake(
     takes those of BakeOptions(). progress(done, total) is called now and then. Replaces all keys of the
     chains' rotation channels from the first frame to the last; all else stays. Raises IK2DError for bad
     input. If it or `progress` raises, nothing has changed on any armature.
+
+    mechanisms: names; None takes all that are enabled, or none where chains are named. With names, only
+    chains that are named are baked too.
 
     actions: names, or 'ALL' for each action that animates the armatures or what their chains follow; None
     for those that are assigned. Each is assigned for its turn, with the actions of its targets, on its own
@@ -86,6 +78,7 @@ def bake(
         options=options,
         actions=actions,
         pairs=pairs,
+        mechanisms=mechanisms,
     )
     with closing(steps):
         return drained(steps, None if progress is None else lambda done: progress(*done))
@@ -102,6 +95,7 @@ def bake_steps(
     purpose: int = BAKE,
     actions: str | Sequence[str] | None = None,
     pairs: Mapping[str, str | Sequence[str]] | None = None,
+    mechanisms: Sequence[str] | None = None,
 ) -> CountedSteps[BakeReport]:
     """Bake in steps: yield (frames done, frames in all); return the BakeReport. Arguments as in `bake`.
 
@@ -114,12 +108,13 @@ def bake_steps(
     that were not keyed, as any change of the frame does.
     """
     armatures, options = armatures_to_bake(armature_object), checked_options(options)
+    wanted = Names.of(chains, mechanisms)
     asked = ActionsAsked.of(actions, pairs, (frame_start, frame_end), step, options.into)
     with live_paused():
         if asked is None:
-            steps = _bake_steps(armatures, chains, frame_start, frame_end, step, options, purpose)
+            steps = _bake_steps(armatures, wanted, frame_start, frame_end, step, options, purpose)
         else:
-            steps = _bake_clips(armatures, chains, asked, options, purpose)
+            steps = _bake_clips(armatures, wanted, asked, options, purpose)
         report = yield from steps
     for armature, part in zip(armatures, report.by_armature, strict=True):
         if options.into == INTO_THIS or _plays_one_of(armature, part):
@@ -137,7 +132,8 @@ def key_as_by_hand(
     live. Arguments, result and errors as in `bake`.
     """
     options = BakeOptions(verify=VERIFY_ALL)
-    return drained(_bake_steps([armature_object], chains, frame_start, frame_end, 1, options, SNAP))
+    names = Names(chains, [])
+    return drained(_bake_steps([armature_object], names, frame_start, frame_end, 1, options, SNAP))
 
 
 def _plays_one_of(armature: bpy.types.Object, report: BakeReport) -> bool:
@@ -148,7 +144,7 @@ def _plays_one_of(armature: bpy.types.Object, report: BakeReport) -> bool:
 
 def _turn_live_off(armature: bpy.types.Object, report: BakeReport) -> None:
     """Turn live off for the baked chains, known by their tips too: a script may have renamed them."""
-    names, tips = zip(*((chain.name, chain.bones[-1]) for chain in report.chains), strict=True)
+    names, tips = {chain.name for chain in report.chains}, {chain.bones[-1] for chain in report.chains}
     for settings in armature.ik2d.chains:
         if settings.live and (settings.name in names or settings.enabled and settings.tip in tips):
             settings.live, settings.was_live = False, True
@@ -156,7 +152,7 @@ def _turn_live_off(armature: bpy.types.Object, report: BakeReport) -> None:
 
 def _bake_steps(
     armatures: Sequence[bpy.types.Object],
-    chains: Sequence[str] | None,
+    wanted: Names,
     frame_start: int | None,
     frame_end: int | None,
     step: int,
@@ -171,7 +167,7 @@ def _bake_steps(
     options = checked_options(options)
     scene = scene_of_all(armatures)
     frames = frame_range(scene, frame_start, frame_end, step)
-    asked = read_all(armatures, chains, frames, options)
+    asked = read_all(armatures, wanted, frames, options)
     with _muted(asked, purpose), ExitStack() as undo:
         reports = yield from _bake_batches(scene, asked, frames, options, purpose, undo)
     # So that the keys show: our own scenes are gone, with Blender's copy of them for it.
@@ -181,7 +177,7 @@ def _bake_steps(
 
 def _bake_clips(
     armatures: Sequence[bpy.types.Object],
-    chains: Sequence[str] | None,
+    names: Names,
     wanted: ActionsAsked,
     options: BakeOptions,
     purpose: int,
@@ -189,8 +185,8 @@ def _bake_clips(
     """Bake clips one after the other, each with its actions assigned; all are put back if one fails."""
     scene = scene_of_all(armatures, play_others=wanted.actions is not None)
     frame_range(scene, *wanted.limits(scene), wanted.step)  # which refuses frames that cannot be
-    read = read_all(armatures, chains, [scene.frame_current], options)
-    clips = clips_of(scene, {armature: rigs for armature, (rigs, _) in read.items()}, wanted)
+    read = read_all(armatures, names, [scene.frame_current], options)
+    clips = clips_of(scene, {armature: its.rigs for armature, its in read.items()}, wanted)
     copies, asked = Copies(), []
     baked: list[BakedClip] = []
     with ExitStack() as left:
@@ -200,14 +196,14 @@ def _bake_clips(
         for clip in staged:
             stage.show(clip)
             frames = frame_range(scene, *clip.frames, wanted.step)
-            asked.append((clip, frames, _read_again(read, clip.baked, chains, frames, options)))
+            asked.append((clip, frames, _read_again(read, clip.baked, names, frames, options)))
         done, total = 0, sum(len(frames) for _, frames, _ in asked)
         with ExitStack() as undo:
             for clip, frames, its in asked:
                 undo.enter_context(_muted(its, purpose))
                 undo.enter_context(stage.showing(clip, _changing_bones(its)))
                 steps = _bake_batches(scene, its, frames, options, purpose, undo, clip.is_cyclic)
-                reports = yield from _part_of(steps, done, len(frames), total)
+                reports = yield from part_of(steps, done, len(frames), total)
                 baked.append(BakedClip.now(clips[len(baked)], reports))
                 done += len(frames)
     return finish(armatures, baked, copies, wanted, options.assign_baked)
@@ -216,16 +212,15 @@ def _bake_clips(
 def _read_again(
     read: Mapping[bpy.types.Object, ReadChains],
     armatures: Iterable[bpy.types.Object],
-    names: Sequence[str] | None,
+    names: Names,
     frames: Sequence[int],
     options: BakeOptions,
 ) -> dict[bpy.types.Object, ReadChains]:
-    """Read chains of some armatures that were read before, now that these play other actions."""
+    """Read chains and mechanisms of armatures that were read before, now that these play other actions."""
     asked = {}
     for armature in armatures:
-        its = None if names is None else [rig.name for rig in read[armature][0]]
-        asked[armature] = rigs, _ = read_rigs(armature, its, frames, options.force)
-        refuse_too_long(rigs, frames, halves=options.reduce > 0.0)
+        its = names.chains and [rig.name for rig in read[armature].rigs]
+        asked[armature] = read_of(armature, names._replace(chains=its), frames, options)
     return asked
 
 
@@ -233,7 +228,7 @@ def _changing_bones(asked: Mapping[bpy.types.Object, ReadChains]) -> dict[bpy.ty
     """Return the bones of armatures whose unkeyed pose a bake may change."""
     return {
         armature: [*left_bones(rigs), *(bone for rig in rigs if rig.stretching for bone in rig.bones)]
-        for armature, (rigs, _) in asked.items()
+        for armature, (rigs, *_) in asked.items()
     }
 
 
@@ -241,7 +236,7 @@ def _changing_bones(asked: Mapping[bpy.types.Object, ReadChains]) -> dict[bpy.ty
 def _muted(asked: Mapping[bpy.types.Object, ReadChains], purpose: int) -> Iterator[None]:
     """Mute the constraints of native chains, for good unless it fails or their keys count as made by hand."""
     with ExitStack() as muted:
-        for armature, (rigs, _) in asked.items():
+        for armature, (rigs, *_) in asked.items():
             muted.enter_context(natives_muted(armature, [rig.name for rig in rigs], for_good=purpose != SNAP))
         yield
 
@@ -259,33 +254,16 @@ def _bake_batches(
 
     is_loop: whether the last frame is to have the pose of the first one.
     """
-    for rigs, _ in asked.values():
+    for rigs, *_ in asked.values():
         undo.enter_context(released(rigs))
     batches = baking_order(asked, frames, options)
     reports: dict[bpy.types.Object, BakeReport] = {}
     for number, batch in enumerate(batches):
         its = {armature: asked[armature] for armature in batch}
-        with Sampler(scene, [rig for rigs, _ in its.values() for rig in rigs]) as sampler:
+        with Sampler(scene, [rig for rigs, *_ in its.values() for rig in rigs]) as sampler:
             steps = _bake_rigs(sampler, its, frames, options, purpose, undo, is_loop)
-            reports |= yield from _one_of(steps, number, len(batches))
+            reports |= yield from one_of(steps, number, len(batches))
     return reports
-
-
-def _part_of(steps: CountedSteps[_Result], before: int, count: int, total: int) -> CountedSteps[_Result]:
-    """Return the steps of one of several bakes of some frames each, which yield the frames of all of them."""
-    most = before
-
-    def so_far(told: tuple[int, int]) -> tuple[int, int]:
-        nonlocal most
-        most = max(most, before + count * told[0] // max(1, told[1]))
-        return most, total
-
-    return mapped(steps, so_far)
-
-
-def _one_of(steps: CountedSteps[_Result], before: int, count: int) -> CountedSteps[_Result]:
-    """Return the steps of one of several bakes of equal length, which yield the frames of all of them."""
-    return mapped(steps, lambda told: (before * told[1] + told[0], count * told[1]))
 
 
 def _bake_rigs(
@@ -299,16 +277,21 @@ def _bake_rigs(
 ) -> CountedSteps[dict[bpy.types.Object, BakeReport]]:
     """Solve, key and play back chains of armatures on some frames; undo: restores them if anything fails."""
     scene, by_hand = sampler.scene, purpose == SNAP
-    rigs = [rig for its, _ in asked.values() for rig in its]
+    rigs = [rig for its in asked.values() for rig in its.rigs]
+    machines = [machine for its in asked.values() for machine in its.machines]
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
-    solved, full_scene, stepped = yield from solve_frames(rigs, scene, plan, options, by_hand, sampler)
+    solving = solve_frames(rigs, scene, plan, options, by_hand, sampler, machines, frames)
+    solved, full_scene, stepped, moved = yield from solving
     its_chains: dict[bpy.types.Object, list[KeyedChain]] = {armature: [] for armature in asked}
     opened: dict[bpy.types.Object, list[str]] = {}
     if is_loop:
         solved, opened = with_closed_loops(solved)
     for chain in solved:
         its_chains[chain.solved.rig.armature].append(chain)
+    its_machines = {armature: [one for one in moved if one.rig.armature == armature] for armature in asked}
     rotations = {armature: rotations_of(chains, by_hand) for armature, chains in its_chains.items()}
+    for armature, its in its_machines.items():
+        rotations[armature] += [channels for machine in its for channels in machine.rotations]
     times, warnings = pace_of(scene) * plan.frame_array, {}
     for armature, chains in its_chains.items():
         warnings[armature] = key_faults.check_writable(armature, rotations[armature], times)
@@ -339,12 +322,13 @@ def _bake_rigs(
             verb=noted("Snapped") if by_hand else noted("Baked"),
             verified=options.verify,
             full_scene=full_scene,
-            stepped=stepped[armature],
+            stepped=stepped.get(armature, ""),
             warnings=warnings[armature],
-            left_out=asked[armature][1],
+            left_out=asked[armature].faults,
             replaced=keeping.replaced if (keeping := keepings[armature]) is not None else Replaced(),
             unmoved=[each.solved.rig.name for each in chains if not by_hand and stands_still(each.solved)],
             advice=advice_on(scene, [each.solved for each in chains], plan.frames),
+            mechanisms=reports_of(scene, armature, its_machines[armature], options.verify),
         )
         yield end
     return reports

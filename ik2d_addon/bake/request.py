@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The request of a bake: its options, its frames, and the chains that it takes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
 
@@ -9,21 +9,18 @@ import bpy
 import numpy as np
 
 from ..core import IK2DError
-from ..core.words import quoted, refusal, say
+from ..core.words import refusal, say
 from ..rig.animation import versions
 from ..rig.chain.chain import RigChain, read_chain
 from ..rig.chain.dependencies import Movers
-from ..rig.chain.order import armatures_in_rounds, refuse_moved_target, refuse_shared
+from ..rig.chain.order import refuse_moved_target, refuse_shared
 from ..rig.chain.readable import in_words
 from ..rig.chain.renames import needed_chain, straighten
 from ..rig.pose.posts import with_all_controls
 from ..rig.scene.bone_constraints import reaching_of
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.own_scene import scene_showing
-from ..rig.scene.sampler import is_by_curves
 from .actions.arguments import INTO_NEW, INTO_THIS
-from .arithmetic import turned_by_keys
-from .memory import refuse_too_long
 from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
 
 # Blender has no frames further from 0 than this.
@@ -144,12 +141,6 @@ def frame_range(scene: bpy.types.Scene, start: int | None, end: int | None, step
     return frames if frames[-1] == end else [*frames, end]
 
 
-# So many frames of chains, of several armatures, are baked at once.
-_TOGETHER = 1 << 15
-# The chains of an armature that can be baked, and the faults of those left out.
-ReadChains = tuple[list[RigChain], list[str]]
-
-
 def armatures_to_bake(given: bpy.types.Object | Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
     """Return the one armature given, or the several; raise IK2DError for none."""
     single = isinstance(given, (bpy.types.Object, str)) or not isinstance(given, Iterable)
@@ -187,67 +178,6 @@ def scene_of_all(armatures: Sequence[bpy.types.Object], play_others: bool = Fals
                     armature=armature.name,
                 )
     return scenes[0]
-
-
-def read_all(
-    armatures: Sequence[bpy.types.Object],
-    names: Sequence[str] | None,
-    frames: Sequence[int],
-    options: BakeOptions,
-) -> dict[bpy.types.Object, ReadChains]:
-    """Read the chains of all armatures, as `read_rigs` does, each those of the names that it has.
-
-    Raises IK2DError for a name that none has, and where the machine has too little memory, too.
-    """
-    wanted = (
-        [names] * len(armatures) if len(armatures) == 1 or names is None else _shared_out(armatures, names)
-    )
-    asked = {}
-    for armature, its in zip(armatures, wanted, strict=True):
-        asked[armature] = rigs, _ = read_rigs(armature, its, frames, options.force)
-        refuse_too_long(rigs, frames, halves=options.reduce > 0.0)
-    return asked
-
-
-def _shared_out(armatures: Sequence[bpy.types.Object], names: Sequence[str]) -> list[Sequence[str]]:
-    """Return for each armature those of the names that it has, or all of them where it has none."""
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        return [names] * len(armatures)
-    names, known = list(names), [armature.ik2d.chains.keys() for armature in armatures]
-    for name in names:
-        if not any(name in chains for chains in known):
-            raise IK2DError(
-                f"None of the armatures {quoted(ob.name for ob in armatures)} has a chain {name!r}"
-            )
-    return [[name for name in names if name in chains] or names for chains in known]
-
-
-def baking_order(
-    asked: Mapping[bpy.types.Object, ReadChains], frames: Sequence[int], options: BakeOptions
-) -> list[list[bpy.types.Object]]:
-    """Return the armatures in the order in which to bake them, those in one list together.
-
-    Each comes after those that move what its chains need. Together are those alone that F-Curves place and
-    turn, up to a bound for the memory. Raises IK2DError where they need one another in a circle.
-    """
-    if len(asked) == 1:  # its chains may form a circle without it
-        return [list(asked)]
-    batches: list[list[bpy.types.Object]] = []
-    solved = frames[-1] - frames[0] + 1
-    for ready in armatures_in_rounds([rig for rigs, _ in asked.values() for rig in rigs]):
-        joined: list[bpy.types.Object] = []
-        rows = 0
-        for armature in ready:
-            rigs, _ = asked[armature]
-            if options.on_target_keys or not (is_by_curves(rigs) and turned_by_keys(rigs)):
-                batches.append([armature])
-                continue
-            rows += solved * len(rigs)
-            if not joined or rows > _TOGETHER:
-                joined, rows = [], solved * len(rigs)
-                batches.append(joined)
-            joined.append(armature)
-    return batches
 
 
 def read_rigs(

@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from math import ceil
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import bpy
 import numpy as np
@@ -14,7 +14,8 @@ from ..core.solution import CountedSteps, Steps, drained, mapped
 from ..rig.animation import keys
 from ..rig.animation.times import animation_times
 from ..rig.chain.chain import RigChain
-from ..rig.chain.order import by_armature, in_order
+from ..rig.chain.order import TurningBones, by_armature, in_order
+from ..rig.mechanism.read import RigMechanism
 from ..rig.pose.keyed_pose import NeighborPoses, neighbor_poses
 from ..rig.pose.swings import eased_spins
 from ..rig.pose.target_plane import facing_target
@@ -28,6 +29,7 @@ from .keys.hand_keys import with_hands
 from .keys.handles import THIRDS, Draft
 from .keys.keying import KeyedChain, KeyPlan, as_given, key_chains, rotations_of, with_gaps
 from .keys.posts import keyed_posts, on_posts, with_posts
+from .mechanisms.keying import KeyedMechanism, key_mechanism
 from .now import blended_pose
 from .playback import VERIFY_SAMPLE
 from .request import BakeOptions
@@ -37,6 +39,15 @@ from .solving.frames import Asked, SolvedChain, solve_chains
 _Result = TypeVar("_Result")
 
 
+class SolvedRounds(NamedTuple):
+    """Chains that were solved, and mechanisms, with their keys."""
+
+    chains: list[KeyedChain]  # in the order in which they were given
+    full_scene: str  # why the full scene had to be sampled; "" where it had not
+    stepped: Mapping[bpy.types.Object, str]  # why each armature was stepped through; "" where it was not
+    machines: list[KeyedMechanism]
+
+
 def solve_frames(
     rigs: Sequence[RigChain],
     scene: bpy.types.Scene,
@@ -44,23 +55,37 @@ def solve_frames(
     options: BakeOptions,
     fully: bool = False,
     sampler: Sampler | None = None,
-) -> CountedSteps[tuple[list[KeyedChain], str, Mapping[bpy.types.Object, str]]]:
+    machines: Sequence[RigMechanism] = (),
+    frames: Sequence[int] = (),
+) -> CountedSteps[SolvedRounds]:
     """Solve all chains at all times of the plan, those that hang on others after these. Keys nothing.
 
     Each frame counts half when it is sampled, and half when it is solved. fully: at full influence.
-    sampler: one to use for all rounds; None: one for each. Returns the chains in the order of `rigs`,
-    why the full scene had to be sampled, and for each armature why it was stepped through; "" where it was
-    not.
+    sampler: one to use for all rounds; None: one for each. machines: mechanisms to solve in the same rounds,
+    to be keyed on some frames.
     """
-    rounds = in_order(rigs)
+    items: list[TurningBones] = [*rigs, *machines]
+    rounds = in_order(items)
     times = plan.times
     by_keys = options.verify == VERIFY_SAMPLE and bool(plan.half_way) and turned_by_keys(rigs)
-    stages = len(rounds) + sum(any(rig.post_above for rig in ready) for ready in rounds)
+    stages = len(rounds) + sum(any(rig.post_above for rig in its) for its in rounds)
     total, stage = 2 * len(times) * stages, 0
     solved: list[KeyedChain] = []
+    keyed: list[KeyedMechanism] = []
     full_scene, stepped = "", dict.fromkeys((rig.armature for rig in rigs), "")
     with ExitStack() as previews:
-        for number, ready in enumerate(rounds):
+        for number, its in enumerate(rounds):
+            for machine in its:
+                if isinstance(machine, RigMechanism):
+                    keyed.append(key_mechanism(scene, machine, frames, options.single_axis))
+                    if number < len(rounds) - 1:
+                        paced, posed = animation_times(scene, frames), keyed[-1].rotations
+                        previews.enter_context(keys.previewed(machine.armature, paced, posed))
+            ready = [rig for rig in its if isinstance(rig, RigChain)]
+            if not ready:
+                stage += 1
+                yield stage * len(times), len(times) * stages
+                continue
             way = {"fully": fully, "single_axis": options.single_axis}
             posting = keyed_posts(scene, ready, plan, sampler, **way)
             posts = yield from counted(posting, 2 * stage * len(times), total, 2.0)
@@ -100,7 +125,7 @@ def solve_frames(
                 for armature in by_armature(ready):
                     channels = rotations_of([one for one in new if one.solved.rig.armature == armature])
                     previews.enter_context(keys.previewed(armature, paced, channels))
-    return as_given(solved, rigs), full_scene, stepped
+    return SolvedRounds(as_given(solved, rigs), full_scene, stepped, keyed)
 
 
 def _keyed(
@@ -198,3 +223,20 @@ def counted(steps: Steps[_Result], before: int, total: int, share: float = 1.0) 
         return (min(before + ceil(share * most), total) + 1) // 2, total // 2
 
     return mapped(steps, so_far)
+
+
+def part_of(steps: CountedSteps[_Result], before: int, count: int, total: int) -> CountedSteps[_Result]:
+    """Return the steps of one of several bakes of some frames each, which yield the frames of all of them."""
+    most = before
+
+    def so_far(told: tuple[int, int]) -> tuple[int, int]:
+        nonlocal most
+        most = max(most, before + count * told[0] // max(1, told[1]))
+        return most, total
+
+    return mapped(steps, so_far)
+
+
+def one_of(steps: CountedSteps[_Result], before: int, count: int) -> CountedSteps[_Result]:
+    """Return the steps of one of several bakes of equal length, which yield the frames of all of them."""
+    return mapped(steps, lambda told: (before * told[1] + told[0], count * told[1]))

@@ -248,14 +248,13 @@ def _add_trust(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_debug(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--debug", action="store_true", help="show where in the code an unexpected error happened"
-    )
+    parser.add_argument("--debug", action="store_true", help="show where in the code an error happened")
 
 
 def _add_choices(parser: argparse.ArgumentParser) -> None:
     _add_armature(parser)
     _add_chain(parser, "chain to bake, repeatable (default: all enabled)")
+    _add_chain(parser, "mechanism to bake, repeatable (default: all enabled)", "mechanism")
     _add_frames(parser, "A:B[:STEP]", "frames to bake, both ends included (default: the scene's range)")
 
 
@@ -272,9 +271,9 @@ def _add_armature(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_chain(parser: argparse._ActionsContainer, words: str) -> None:
+def _add_chain(parser: argparse._ActionsContainer, words: str, kind: str = "chain") -> None:
     parser.add_argument(
-        "--chain", metavar="NAME", type=values.name, action="append", dest="chains", help=words
+        f"--{kind}", metavar="NAME", type=values.name, action="append", dest=f"{kind}s", help=words
     )
 
 

@@ -41,6 +41,7 @@ FACES = {
             "HandErrors",
             "JointsSolved",
             "KeysPlayed",
+            "MechanismReport",
             "PlaneAngles",
             "PostTurned",
             "Standard",
@@ -49,6 +50,13 @@ FACES = {
     chains: {
         "add_chain",
         "add_foot",
+        "add_gear",
+        "add_mechanism",
+        "add_pin",
+        "add_ram",
+        "add_slide",
+        "drive",
+        "remove_mechanism",
         "add_pole",
         "add_second_target",
         "remove_second_target",
@@ -100,7 +108,13 @@ def test_every_function_of_a_face_says_what_its_arguments_are(function) -> None:
     words = inspect.getdoc(function) or ""
     if "Arguments as in `bake`" in words:
         words += inspect.getdoc(bake.bake)
-    told = {"armature", "armature_object", "chain", "settings"}  # their modules say what these are
+    told = {
+        "armature",
+        "armature_object",
+        "chain",
+        "mechanism",
+        "settings",
+    }  # their modules say what these are
     for name, parameter in inspect.signature(function).parameters.items():
         assert parameter.annotation is not inspect.Parameter.empty, name
         assert name in told or name in words or name.removesuffix("s") in words, f"{name} in {words!r}"

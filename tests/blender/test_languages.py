@@ -20,7 +20,13 @@ from ik2d_addon.ui import languages
 
 PACKAGE = Path(languages.__file__).resolve().parents[2]
 # What only scripts get to read, on wrong types of arguments, is not translated.
-FOR_SCRIPTS = {"bake/request.py", "bake/actions/arguments.py"}
+FOR_SCRIPTS = {
+    "bake/request.py",
+    "bake/asked.py",
+    "bake/mechanisms/request.py",
+    "features/mechanism/editing.py",
+    "bake/actions/arguments.py",
+}
 
 
 def ours(kind):

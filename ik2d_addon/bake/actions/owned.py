@@ -145,10 +145,11 @@ def _bones(holder: versions.Channels) -> set[str]:
     """Return the bones that F-Curves animate, and "" for settings of chains."""
     paths = [curve.data_path for curve in holder.fcurves]
     named = {re.sub(r"\\(.)", r"\1", match[1]) for match in map(_BONE.match, paths) if match}
-    return named | {"" for path in paths if path.startswith("ik2d.chains[")}
+    return named | {"" for path in paths if path.startswith(("ik2d.chains[", "ik2d.mechanisms["))}
 
 
 def _count(armature: bpy.types.Object, bones: set[str]) -> int:
     """Return how many of some bones an armature has; chains count as one."""
-    has_chains = armature.is_property_set("ik2d") and len(armature.ik2d.chains) > 0
+    settings = armature.ik2d if armature.is_property_set("ik2d") else None
+    has_chains = settings is not None and len(settings.chains) + len(settings.mechanisms) > 0
     return len(bones.intersection(armature.data.bones.keys())) + ("" in bones and has_chains)

@@ -21,7 +21,7 @@ from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import copied_by, walk
 from ...rig.chain.hands import forget_posed, hands_with_keys, posed_hands, put_hands_back
 from ...rig.chain.post import turned_bones_of
-from ...rig.chain.renames import needed_chain, straighten
+from ...rig.chain.renames import needed_chain, needed_mechanism, straighten
 from ...rig.chain.stretch import ALONG
 from ...rig.scene.lengths.slide_locations import put_slides_back, slid_joints
 from ...rig.scene.lengths.stretch_scales import put_scales_back, scaled_joints
@@ -228,15 +228,16 @@ def clear(
     frame_end: int | None = None,
     *,
     actions: str | Sequence[str] | None = None,
+    mechanism: str | Sequence[str] = "",
 ) -> int:
-    """Remove the baked keys of chains between two frames, and give back what they replaced; return how many.
+    """Remove the baked keys between two frames, and give back what they replaced; return how many.
 
-    chain: a name, or several; "" for all. frame_start, frame_end: both included; None has no end. actions:
-    names, or 'ALL' for each that a bake has keyed, copies too; None for the assigned one. Keys that
-    were made or moved by hand since stay. Chains that were live before the bake are live again. Raises
-    IK2DError for an unknown chain and for a linked action.
+    chain, mechanism: a name, or several; "" for all, or for none where those of the other kind are named.
+    frame_start, frame_end: both included; None has no end. actions: names, or 'ALL' for each that a bake has
+    keyed, copies too; None for the assigned one. Keys that were made or moved by hand since stay. Chains that
+    were live before the bake are live again. Raises IK2DError for an unknown name and for a linked action.
     """
-    return clear_bakes(armature, chain, frame_start, frame_end, actions=actions).removed
+    return clear_bakes(armature, chain, frame_start, frame_end, actions=actions, mechanism=mechanism).removed
 
 
 def clear_bakes(
@@ -246,16 +247,18 @@ def clear_bakes(
     frame_end: int | None = None,
     *,
     actions: str | Sequence[str] | None = None,
+    mechanism: str | Sequence[str] = "",
 ) -> GivenBack:
     """Clear baked keys; return what was removed and given back. Arguments and errors as in `clear`."""
-    chains = chains_to_clear(armature, chain)
+    chains = chains_to_clear(armature, chain) if chain or not mechanism else []
+    bones = bones_to_clear(armature, chain, mechanism)
     frames = frame_start, frame_end
     left = set[str]()
     if actions is None:
         start, end = action_ends(armature, bpy.context.scene, *frames)
-        given = clear_keys(armature, all_bones(chains), start, end)
+        given = clear_keys(armature, bones, start, end)
     else:
-        given, left = _clear_in(armature, chains, frames, clips_to_clear(armature, actions))
+        given, left = _clear_in(armature, bones, frames, clips_to_clear(armature, actions))
     everywhere = frame_start is None and frame_end is None
     for settings in armature.ik2d.chains if given.any else ():
         if everywhere and settings in chains or settings.last_bake or settings.was_live:
@@ -269,12 +272,12 @@ def clear_bakes(
 
 def _clear_in(
     armature: Object,
-    chains: Sequence[PropertyGroup],
+    bones: Sequence[str],
     frames: tuple[int | None, int | None],
     clips: Sequence[Clip],
 ) -> tuple[GivenBack, set[str]]:
     """Clear baked keys in actions; return what was given back, and the chains that have baked keys left."""
-    bones, given, left = all_bones(chains), GivenBack(), set[str]()
+    given, left = GivenBack(), set[str]()
     wanted = on_bones(armature, bones)  # before the first action forgets slides and scales
     own = [clip for clip in clips if clip.plays_now]
     with live_paused(), Stage(clips) as stage:
@@ -316,6 +319,21 @@ def chains_to_clear(armature: Object, names: str | Sequence[str]) -> list[Proper
     if not names:
         return list(armature.ik2d.chains)
     return [needed_chain(armature, name) for name in ([names] if isinstance(names, str) else names)]
+
+
+def bones_to_clear(
+    armature: Object, chains: str | Sequence[str] = "", mechanisms: str | Sequence[str] = ""
+) -> list[str]:
+    """Return the bones of chains and mechanisms by their names, as `clear` takes these."""
+    bones = all_bones(chains_to_clear(armature, chains)) if chains or not mechanisms else []
+    if mechanisms:
+        names = [mechanisms] if isinstance(mechanisms, str) else mechanisms
+        found = [needed_mechanism(armature, name) for name in names]
+    else:
+        found = [] if chains else list(armature.ik2d.mechanisms)
+    chained = {bone for chain in armature.ik2d.chains for bone in turned_bones_of(chain)}
+    own = (bone.name for one in found for bone in one.bones if bone.name not in chained)
+    return list(dict.fromkeys([*bones, *own]))
 
 
 def all_bones(chains: Iterable[PropertyGroup]) -> list[str]:

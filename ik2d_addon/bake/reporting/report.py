@@ -13,6 +13,7 @@ from ...core.words import listed, noted, number_of, say
 from ...rig.animation.kept.keeping import Replaced
 from .causes import unmoved_words
 from .chain_report import ChainReport
+from .mechanism_report import MechanismReport
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,7 @@ class BakeReport:
     action: str = ""  # the action with the keys, where actions or new ones were asked for
     source_action: str = ""  # the one that was baked: another one where the keys went to a copy
     actions: tuple["BakeReport", ...] = ()  # of actions that were asked for the report of each
+    mechanisms: tuple[MechanismReport, ...] = ()
 
     @classmethod
     def joined(cls, parts: Sequence["BakeReport"]) -> "BakeReport":
@@ -49,6 +51,7 @@ class BakeReport:
             Replaced.joined([report.replaced for report in parts]),
             ", ".join(dict.fromkeys(report.action for report in parts)),
             ", ".join(dict.fromkeys(report.source_action for report in parts)),
+            mechanisms=tuple(one for report in parts for one in report.mechanisms),
         )
 
     @classmethod
@@ -67,6 +70,7 @@ class BakeReport:
         return changed(
             clips[0],
             chains=tuple(chain for report in clips for chain in report.chains),
+            mechanisms=tuple(one for report in clips for one in report.mechanisms),
             full_scene=next((report.full_scene for report in clips if report.full_scene), ""),
             stepped=next((report.stepped for report in clips if report.stepped), ""),
             rig_warnings=_once(clips, [report.rig_warnings for report in clips]),
@@ -100,6 +104,7 @@ class BakeReport:
             *self.left_out,
             *self.rig_warnings,
             *(warning for chain in self.chains for warning in chain.warnings),
+            *(warning for one in self.mechanisms for warning in one.warnings),
         )
 
     @property
@@ -109,8 +114,12 @@ class BakeReport:
 
     @property
     def all_reached(self) -> bool:
-        """Whether every tip is known to be on its target as Blender plays it back, but for FK frames."""
-        return not self.left_out and all(chain.reached for chain in self.chains)
+        """Whether every tip is on its target and all joints are closed in Blender, but for FK frames."""
+        return (
+            not self.left_out
+            and all(chain.reached for chain in self.chains)
+            and all(one.is_closed for one in self.mechanisms)
+        )
 
     @property
     def unmoved(self) -> tuple[str, ...]:
@@ -127,12 +136,12 @@ class BakeReport:
     @property
     def max_residual(self) -> float:
         """The largest distance from a tip to its target as solved, seen along the plane's normal."""
-        return max(chain.max_residual for chain in self.chains)
+        return max((chain.max_residual for chain in self.chains), default=0.0)
 
     @property
     def max_error(self) -> float:
         """The largest known distance from a tip to its target, on the frames and between them."""
-        return max(chain.max_error for chain in self.chains)
+        return max((chain.max_error for chain in self.chains), default=0.0)
 
     def sentence(self) -> str:
         """Return one sentence with the numbers that matter, for the status bar and the terminal."""
@@ -141,7 +150,7 @@ class BakeReport:
             "{verb} {frames} on {chains}{rigs}{keys}",
             verb=self.verb,
             frames=self._frames(),
-            chains=number_of(self._chain_count, "chain"),
+            chains=self._done_on(),
             rigs=rigs,
             keys=self._keys(),
         )
@@ -162,8 +171,8 @@ class BakeReport:
     def lines(self) -> tuple[str, ...]:
         """Return the result in one line, in fewer and fewer words: the first that fits is to be shown."""
         frames, outcome = self._frames(), self._outcome_in_short()
-        count = self._chain_count
-        chains = number_of(count, "chain")
+        count = self._chain_count + len(self.mechanisms)
+        chains = self._done_on()
         counted = say("{frames}, {chains}", frames=frames, chains=chains) if count > 1 else frames
         whole = say("{verb} {frames}: {outcome}", verb=self.verb, frames=counted, outcome=outcome)
         warnings = number_of(len(self.warnings), "warning")
@@ -186,11 +195,24 @@ class BakeReport:
             len({(chain.armature, chain.name) for chain in self.chains}) if self.actions else len(self.chains)
         )
 
+    def _done_on(self) -> str:
+        """Return the number of chains and of mechanisms."""
+        names = {(one.armature, one.name) for one in self.mechanisms}
+        machines = number_of(len(names), "mechanism")
+        if not self.chains and self.mechanisms:
+            return machines
+        chains = number_of(self._chain_count, "chain")
+        return say("{chains} and {mechanisms}", chains=chains, mechanisms=machines) if names else chains
+
+    @property
+    def _frame_count(self) -> int:
+        return len(self.chains[0].frames if self.chains else self.mechanisms[0].frames)
+
     def _frames(self) -> str:
         """Return the number of frames, and of actions where these were asked for."""
         if not self.actions:
-            return number_of(len(self.chains[0].frames), "frame")
-        frames = sum(len(report.chains[0].frames) for report in self.actions)
+            return number_of(self._frame_count, "frame")
+        frames = sum(report._frame_count for report in self.actions)
         actions = number_of(len(self.actions), "action")
         return say("{frames} in {actions}", frames=number_of(frames, "frame"), actions=actions)
 
@@ -211,6 +233,10 @@ class BakeReport:
         bad = [chain for chain in self.chains if not chain.reached]
         if self.left_out:
             return say("{chains} left out", chains=number_of(len(self.left_out), "chain"))
+        if not bad and not all(one.is_closed for one in self.mechanisms):
+            return say("joints open")
+        if not self.chains:
+            return say("all joints closed")
         if not bad:
             measured = not any(chain.unverified_words() for chain in self.chains)
             return say("all on target") if measured else say("all on target as solved")
@@ -224,6 +250,15 @@ class BakeReport:
         return say("not measured everywhere")
 
     def _outcome(self) -> str:
+        """Return the results of the chains and of the mechanisms, of each kind the worst."""
+        said = [self._outcome_of_chains()] if self.chains else []
+        if self.mechanisms:
+            worst = max(self.mechanisms, key=lambda one: (not one.is_closed, one.max_open, one.held.sum()))
+            name = f"'{worst.name}' " if len(self.mechanisms) > 1 else ""
+            said.append(f"{name}{worst.sentence()}")
+        return "; ".join(said)
+
+    def _outcome_of_chains(self) -> str:
         """Return the result of the chain that is furthest off, or that all have reached their targets."""
         worst = max(self.chains, key=lambda chain: chain.max_error)
         bad = [chain for chain in self.chains if not chain.reached]
@@ -269,7 +304,8 @@ class BakeReport:
 
     def _hands(self) -> str:
         """Return how far hands are off their rotation, where that is worth a word, in words."""
-        return max(self.chains, key=lambda chain: chain.max_hands_off or 0.0).hands_words()
+        worst = max(self.chains, key=lambda chain: chain.max_hands_off or 0.0, default=None)
+        return worst.hands_words() if worst is not None else ""
 
     def _replaced(self) -> str:
         """Return the keys made by hand that were replaced, and the button that gives them back."""
@@ -318,6 +354,8 @@ class BakeReport:
             return {**told, "by_action": [report.to_dict() for report in self.actions]}
         if self.action:
             told |= {"action": self.action, "source_action": self.source_action}
+        if self.mechanisms:
+            told |= {"mechanisms": [one.to_dict() for one in self.mechanisms]}
         return {**told, "chains": [chain.to_dict() for chain in self.chains]}
 
 

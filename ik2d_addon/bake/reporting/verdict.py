@@ -17,6 +17,7 @@ from ..playback import Played
 from ..solving.angles import nearest_turns
 from .chain_report import ChainReport
 from .chain_result import Circumstances, HandErrors, JointsSolved, KeysPlayed, PlaneAngles, Standard
+from .mechanism_report import MechanismReport
 from .post_notes import post_notes, post_turned
 from .report import BakeReport
 from .warnings import chain_warnings
@@ -38,6 +39,7 @@ def report_of(
     replaced: Replaced | None = None,
     unmoved: Collection[str] = (),
     advice: Mapping[str, str] | None = None,
+    mechanisms: Sequence[MechanismReport] = (),
 ) -> BakeReport:
     """Return the report on chains of one armature.
 
@@ -59,6 +61,7 @@ def report_of(
         tuple(left_out),
         stepped,
         replaced=replaced,
+        mechanisms=tuple(mechanisms),
     )
 
 

@@ -58,6 +58,7 @@ def baked(options: argparse.Namespace) -> Sequence[BakeReport]:
         progress=_ProgressLine(armatures),
         actions=actions_wanted(options),
         pairs=_pairs(options),
+        mechanisms=options.mechanisms,
     )
     return report.by_armature
 
@@ -85,11 +86,14 @@ def lines_of(report: BakeReport) -> Iterator[Line]:
     yield Line('RESULT', f"{report.armature}: {report.sentence()}{into}")
     for clip in report.actions:
         copied = f" (of {clip.source_action})" if clip.source_action not in ("", clip.action) else ""
-        first, last = clip.chains[0].frames[[0, -1]]
+        first, last = (*clip.chains, *clip.mechanisms)[0].frames[[0, -1]]
         yield Line('CHAIN', f"{clip.action}{copied}, {first:g} to {last:g}: {clip.sentence()}")
     for chain in () if report.actions else report.chains:
         bones = number_of(len(chain.bones), "bone")
         yield Line('CHAIN', f"{chain.name} ({chain.solver}, {bones}): {chain.sentence()}")
+    for one in () if report.actions else report.mechanisms:
+        bones = number_of(len(one.bones), "bone")
+        yield Line('CHAIN', f"{one.name} (mechanism, {bones}): {one.sentence()}")
     for warning in report.warnings:
         yield Line('WARNING', warning)
 

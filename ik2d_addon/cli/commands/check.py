@@ -15,7 +15,7 @@ from ..exit_codes import BAD_INPUT, DONE, NOT_HELD
 from ..files import files, reports, scene
 from ..files.outputs import Job, jobs_for, named_after
 from .bake import bake_options, baked, lines_of, not_held
-from .one_file import armatures_of, names_wanted, print_lines
+from .one_file import armatures_of, mechanisms_wanted, names_wanted, print_lines
 
 _VERB = "Nothing would stop a bake of"
 _LEFT_OUT = "Left out: "
@@ -96,7 +96,8 @@ def _problems_of_chains(options: argparse.Namespace) -> Iterator[str]:
     if chosen.into == INTO_NEW or options.actions is not None:
         return  # others than what is assigned: the bake says what would stop it
     for armature in armatures:
-        yield from check(armature, names_wanted(armature, options), options.frames, chosen)
+        names, mechanisms = names_wanted(armature, options), mechanisms_wanted(armature, options)
+        yield from check(armature, names, options.frames, chosen, mechanisms=mechanisms)
 
 
 def _problems_of_bake(options: argparse.Namespace, done: list[BakeReport]) -> Iterator[str]:

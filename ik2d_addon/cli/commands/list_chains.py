@@ -17,6 +17,7 @@ from ...core.swing import POLE
 from ...rig.chain.chain import reading
 from ...rig.chain.native_state import acts
 from ...rig.chain.post import POST
+from ...rig.mechanism.read import read_mechanism
 from ...rig.scene.bone_constraints import other_controls, sentences
 from ..console import complain, say, stdout_to_stderr
 from ..exit_codes import BAD_INPUT, DONE
@@ -81,13 +82,15 @@ def _armatures() -> list[bpy.types.Object]:
     """Return the scene's armatures, and those elsewhere in the file that have chains."""
     here = [ob for ob in bpy.context.scene.objects if ob.type == 'ARMATURE']
     return here + [
-        ob for ob in bpy.data.objects if ob.type == 'ARMATURE' and ob.ik2d.chains and ob not in here
+        ob
+        for ob in bpy.data.objects
+        if ob.type == 'ARMATURE' and (ob.ik2d.chains or ob.ik2d.mechanisms) and ob not in here
     ]
 
 
 def _armature(armature: bpy.types.Object) -> dict[str, Any]:
     """Return an armature, its chains, and the frames that a bake without --frames takes."""
-    enabled = any(chain.enabled for chain in armature.ik2d.chains)
+    enabled = any(one.enabled for one in (*armature.ik2d.chains, *armature.ik2d.mechanisms))
     problems = check(armature) if enabled else []  # first: chains follow bones that were renamed
     try:
         frames = _frames(scene_of(armature))
@@ -98,6 +101,7 @@ def _armature(armature: bpy.types.Object) -> dict[str, Any]:
         "name": armature.name,
         "frames": frames,
         "chains": [_chain(armature, chain, first, last) for chain in armature.ik2d.chains],
+        "mechanisms": [_mechanism(armature, one) for one in armature.ik2d.mechanisms],
         "problems": problems,
         **_actions(armature),
     }
@@ -127,6 +131,17 @@ def _actions(armature: bpy.types.Object) -> dict[str, Any]:
         ],
         "action_problems": list(found.problems),
     }
+
+
+def _mechanism(armature: bpy.types.Object, mechanism: bpy.types.PropertyGroup) -> dict[str, Any]:
+    """Return a mechanism, with its freedoms and drivers in words, or what is wrong with it."""
+    told = {"name": mechanism.name, "enabled": mechanism.enabled, "bones": mechanism.bones.keys()}
+    told |= {"drivers": [one.bone for one in mechanism.drivers], "freedoms": None, "problem": None}
+    try:
+        told["freedoms"] = read_mechanism(armature, mechanism).core.mobility().words()
+    except IK2DError as error:
+        told["problem"] = str(error)
+    return told
 
 
 def _chain(
@@ -174,16 +189,22 @@ def _print(entry: dict[str, Any]) -> None:
     say(f"{entry['file']}{frames}")
     for problem in entry["problems"]:
         complain(f"ik2d: error: {problem}")
-    if entry["read"] and not any(armature["chains"] for armature in entry["armatures"]):
+    with_any = [armature for armature in entry["armatures"] if armature["chains"] or armature["mechanisms"]]
+    if entry["read"] and not with_any:
         say("  no armature has chains")
     for armature in entry["armatures"]:
-        if armature["chains"]:
+        if armature in with_any:
             say(f"  {armature['name']}")
+        if armature["chains"]:
             for line in _table([_COLUMNS, *map(_cells, armature["chains"])]):
                 say(f"    {line}")
         for chain in armature["chains"]:
             for control in chain["other_controls"]:
                 say(f"    other control: {control}")
+        for one in armature["mechanisms"]:
+            off = "" if one["enabled"] else ", disabled"
+            words = one["freedoms"] and f"{one['freedoms']}, ok" or "not ok, see the problem"
+            say(f"    MECHANISM {one['name']} ({len(one['bones'])} bones{off}): {words}")
         for problem in armature["problems"]:
             say(f"    problem: {problem}")
         if armature.get("actions"):

@@ -110,10 +110,16 @@ def armatures_of(options: argparse.Namespace) -> list[bpy.types.Object]:
             raise IK2DError(f"there is no armature '{options.armature}'; the file's armatures are: {known}")
         return [armature]
     armatures = [o for o in bpy.context.scene.objects if o.type == "ARMATURE"]
-    if options.chains:
-        chosen = [o for o in armatures if any(name in _chain_names(o) for name in options.chains)]
+    machines = mechanism_names(options)
+    if options.chains or machines:
+        chosen = [o for o in armatures if any(name in _chain_names(o) for name in options.chains or ())]
+        chosen += [o for o in armatures if o not in chosen and set(machines) & set(o.ik2d.mechanisms.keys())]
+        for name in machines:
+            if not any(name in o.ik2d.mechanisms for o in chosen):
+                raise IK2DError(f"no armature of the scene has a mechanism '{name}'")
     else:
-        chosen = [o for o in armatures if any(chain.enabled for chain in o.ik2d.chains)]
+        takes = hasattr(options, "mechanisms")
+        chosen = [o for o in armatures if any(one.enabled for one in _parts(o, takes))]
     if not chosen and not options.chains:
         raise IK2DError(
             "no armature of the scene has an enabled chain; add chains in the IK 2D tab of the sidebar"
@@ -134,6 +140,21 @@ def names_wanted(armature: bpy.types.Object, options: argparse.Namespace) -> lis
     if options.chains and options.armature is None:
         return [name for name in options.chains if name in _chain_names(armature)]
     return options.chains
+
+
+def mechanism_names(options: argparse.Namespace) -> list[str]:
+    """Return the names of the mechanisms that the options ask for."""
+    return getattr(options, "mechanisms", None) or []
+
+
+def mechanisms_wanted(armature: bpy.types.Object, options: argparse.Namespace) -> list[str] | None:
+    """Return the names of the armature's mechanisms to bake; None as `bake` takes it."""
+    names = getattr(options, "mechanisms", None)
+    return names and [name for name in names if name in armature.ik2d.mechanisms]
+
+
+def _parts(armature: bpy.types.Object, takes_mechanisms: bool) -> list[bpy.types.PropertyGroup]:
+    return [*armature.ik2d.chains, *(armature.ik2d.mechanisms if takes_mechanisms else ())]
 
 
 def _chain_names(armature: bpy.types.Object) -> list[str]:

@@ -27,12 +27,16 @@ class FileOutcome:
     def of(cls, done: Sequence[BakeReport]) -> "FileOutcome":
         """Return the outcome of all armatures of a file."""
         chains = [chain for report in done for chain in report.chains]
-        worst = max(chains, key=lambda chain: chain.max_error)
+        worst = max(chains, key=lambda chain: chain.max_error, default=None)
+        machines = [one for report in done for one in report.mechanisms]
+        gap = max((max(one.max_open, one.max_open_between) for one in machines), default=0.0)
         return cls(
             all(report.all_reached for report in done),
-            any(chain.misses for chain in chains),
-            worst.max_error,
-            length_text(worst.max_error, worst.standard.units),
+            any(chain.misses for chain in chains) or not all(one.is_closed for one in machines),
+            worst.max_error if worst is not None else 0.0,
+            length_text(worst.max_error, worst.standard.units)
+            if worst is not None
+            else f"{gap:.2g} of its size",
         )
 
 

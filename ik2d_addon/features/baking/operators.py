@@ -13,7 +13,7 @@ from ...bake.actions.arguments import ALL, INTO_NEW
 from ...bake.keys.clearing import (
     all_bones,
     baked_keys,
-    chains_to_clear,
+    bones_to_clear,
     clear_bakes,
     hand_made_keys,
     locked_channels,
@@ -74,6 +74,7 @@ def select_baked(armature: Object, report: BakeReport) -> None:
         return
     baked = {bone for chain in report.chains for bone in chain.bones}
     baked |= {bone for chain in report.chains if chain.played.hands for bone in chain.played.hands.bones}
+    baked |= {bone for one in report.mechanisms for bone in one.bones}
     for bone in armature.pose.bones:
         select_bone(bone, bone.name in baked)
 
@@ -137,9 +138,10 @@ def has_baked_keys(armature: Object) -> bool:
     if armature.ik2d.actions_to_bake == ALL and has_baked_actions(armature):
         return True
     version = [(chain.tip, chain.bone_count, chain.hands_posed, chain.bake_mark) for chain in chains]
+    version += [tuple(one.bones.keys()) for one in armature.ik2d.mechanisms]
 
     def found() -> bool:
-        return baked_keys(armature, all_bones(chains))
+        return baked_keys(armature, bones_to_clear(armature))
 
     return bool(kept(armature, "has_baked_keys", version, found, with_targets=False))
 
@@ -280,7 +282,7 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
         if reason := why_not_edit(context):
             return reason
         armature = active_armature(context)
-        if not armature.ik2d.chains:
+        if not armature.ik2d.chains and not armature.ik2d.mechanisms:
             return say("Add a chain first")
         return "" if has_baked_keys(armature) else say("There are no baked keys to clear")
 
@@ -289,7 +291,7 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
         self.fill_in([("actions", armature.ik2d.actions_to_bake)])
         actions = ALL if self.actions == ALL else None
         frames = self._frames(armature)
-        bones = all_bones(chains_to_clear(armature, self.chain))
+        bones = bones_to_clear(armature, self.chain)
         locked = locked_channels(armature, bones)
         given = clear_bakes(armature, self.chain, *frames, actions=actions)
         if not given.any:

@@ -12,7 +12,8 @@ from ...bake.actions.clips import Clip, Play
 from ...bake.actions.names import clip_name
 from ...bake.actions.planning import ActionsAsked, clips_of
 from ...bake.actions.stage import Stage
-from ...bake.request import checked_options, read_all
+from ...bake.asked import Names, read_all
+from ...bake.request import checked_options
 from ...core.affine import changed
 from ...core.solution import CountedSteps
 from ...rig.animation.versions import HAS_SLOTS, first_slot
@@ -34,10 +35,10 @@ def planned(
         bpy.data.actions.remove(linked)
         own.name = name
     options = checked_options(options)
-    read = read_all(armatures, None, [scene.frame_current], options)
+    read = read_all(armatures, Names(None, None), [scene.frame_current], options)
     asked = ActionsAsked.of(ALL, None, (None, None), 1, options.into)
     assert asked is not None
-    return clips_of(scene, {armature: rigs for armature, (rigs, _) in read.items()}, asked)
+    return clips_of(scene, {armature: its.rigs for armature, its in read.items()}, asked)
 
 
 def baked_steps(

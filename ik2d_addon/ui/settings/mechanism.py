@@ -14,7 +14,10 @@ from bpy.props import (
 from bpy.types import PropertyGroup
 
 from ...rig.chain.renames import unique_name
-from .joint import GROWING, NOTE, STORED, IK2D_PG_place
+from .joint import GROWING, HIDDEN, NOTE, IK2D_PG_place
+
+# Of what a person sets: scripts do so far, and nothing in the window shows it.
+KEPT = NOTE
 
 
 def _keep_name_unique(mechanism, _context):
@@ -30,11 +33,11 @@ class IK2D_PG_mechanism_bone(PropertyGroup):
 
     __slots__ = ()
 
-    name: StringProperty(name="Bone", description="Bone that is a part of the mechanism", **STORED)
+    name: StringProperty(name="Bone", description="Bone that is a part of the mechanism", **KEPT)
     other_side: BoolProperty(
         name="Other Side",
         description="Assemble the triangle that places this bone on the other side than at rest",
-        **STORED,
+        **KEPT,
     )
     place: PointerProperty(
         description="Where the bone stood last, to find it again when it is renamed",
@@ -59,18 +62,18 @@ class IK2D_PG_mechanism_joint(PropertyGroup):
             ('GEAR', "Gear", "The other bone turns by Ratio times what the bone turns"),
         ),
         default='PIN',
-        **STORED,
+        **KEPT,
     )
-    bone: StringProperty(name="Bone", description="Bone that the joint is at", **STORED)
+    bone: StringProperty(name="Bone", description="Bone that the joint is at", **KEPT)
     end: EnumProperty(
         name="End",
         description="End of the bone that the joint is at",
         items=(('HEAD', "Head", "Its head"), ('TAIL', "Tail", "Its tail")),
         default='TAIL',
-        **STORED,
+        **KEPT,
     )
     other: StringProperty(
-        name="Other", description="Bone that it is joined to; empty for the mechanism's frame", **STORED
+        name="Other", description="Bone that it is joined to; empty for the mechanism's frame", **KEPT
     )
     other_place: PointerProperty(
         description="Where the other bone stood last, to find it again when it is renamed",
@@ -81,7 +84,7 @@ class IK2D_PG_mechanism_joint(PropertyGroup):
         name="Ratio",
         description="Turns of the other bone for one of the bone; negative the other way",
         default=1.0,
-        **STORED,
+        **KEPT,
     )
     stroke: FloatVectorProperty(
         name="Stroke",
@@ -90,7 +93,7 @@ class IK2D_PG_mechanism_joint(PropertyGroup):
         min=0.0,
         subtype='XYZ_LENGTH',
         precision=4,
-        **STORED,
+        **KEPT,
     )
 
 
@@ -108,16 +111,16 @@ class IK2D_PG_mechanism_driver(PropertyGroup):
             ('TARGET', "Target", "An object to which the tail of the bone is dragged"),
         ),
         default='TURN',
-        **STORED,
+        **KEPT,
     )
-    bone: StringProperty(name="Bone", description="Bone that drives", **STORED)
+    bone: StringProperty(name="Bone", description="Bone that drives", **KEPT)
     target: PointerProperty(
         name="Target",
         description="Object that the bone's tail is dragged to",
         type=bpy.types.Object,
-        **STORED,
+        **KEPT,
     )
-    subtarget: StringProperty(name="Target Bone", description="Bone of the target to follow", **STORED)
+    subtarget: StringProperty(name="Target Bone", description="Bone of the target to follow", **KEPT)
     subtarget_place: PointerProperty(
         description="Where the target bone stood last, to find it again when it is renamed",
         type=IK2D_PG_place,
@@ -129,6 +132,7 @@ class IK2D_PG_mechanism_driver(PropertyGroup):
         min=0.0,
         max=1.0,
         subtype='FACTOR',
+        options={'HIDDEN', 'ANIMATABLE'},
         override={'LIBRARY_OVERRIDABLE'},
     )
 
@@ -143,15 +147,15 @@ class IK2D_PG_mechanism(PropertyGroup):
         description="Name of the mechanism",
         default="Mechanism",
         update=_keep_name_unique,
-        **STORED,
+        **KEPT,
     )
     enabled: BoolProperty(
-        name="Enabled", description="Bake the mechanism with all others", default=True, **STORED
+        name="Enabled", description="Bake the mechanism with all others", default=True, **KEPT
     )
-    bones: CollectionProperty(name="Bones", type=IK2D_PG_mechanism_bone, override=GROWING, options=set())
-    joints: CollectionProperty(name="Joints", type=IK2D_PG_mechanism_joint, override=GROWING, options=set())
+    bones: CollectionProperty(name="Bones", type=IK2D_PG_mechanism_bone, override=GROWING, options=HIDDEN)
+    joints: CollectionProperty(name="Joints", type=IK2D_PG_mechanism_joint, override=GROWING, options=HIDDEN)
     drivers: CollectionProperty(
-        name="Driven By", type=IK2D_PG_mechanism_driver, override=GROWING, options=set()
+        name="Driven By", type=IK2D_PG_mechanism_driver, override=GROWING, options=HIDDEN
     )
     dead: EnumProperty(
         name="At Dead Points",
@@ -162,7 +166,7 @@ class IK2D_PG_mechanism(PropertyGroup):
             ('THROUGH', "Go Through", "Wheels that are coupled go on over it"),
         ),
         default='EASE',
-        **STORED,
+        **KEPT,
     )
     softness: FloatProperty(
         name="Softness",
@@ -171,7 +175,7 @@ class IK2D_PG_mechanism(PropertyGroup):
         min=0.0,
         soft_max=0.2,
         subtype='ANGLE',
-        **STORED,
+        **KEPT,
     )
     open_between: FloatProperty(
         name="Open Between Frames",
@@ -181,7 +185,7 @@ class IK2D_PG_mechanism(PropertyGroup):
         min=1e-6,
         soft_max=1e-2,
         precision=6,
-        **STORED,
+        **KEPT,
     )
 
 

@@ -6,11 +6,8 @@ import os
 import pytest
 from rigs import add_chain, leg_with_target
 
-from ik2d_addon.bake import BakeOptions, bake, memory
+from ik2d_addon.bake import BakeOptions, bake, check, memory
 from ik2d_addon.bake.memory import BYTES_A_BONE, BYTES_A_FRAME, physical_memory
-from ik2d_addon.bake.request import (
-    check,
-)
 from ik2d_addon.core import IK2DError
 
 FRAMES_OF_A_LEG = 100

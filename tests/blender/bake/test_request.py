@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from rigs import add_chain, add_leg, add_target, every_bit_of_animation, leg_with_target
 
-from ik2d_addon.bake import BakeOptions, bake
+from ik2d_addon.bake import BakeOptions, bake, check
 from ik2d_addon.bake.request import (
-    check,
     chosen_options,
     chosen_range,
     frame_range,

@@ -21,7 +21,7 @@ def test_rounds_are_counted_and_nothing_is_keyed():
         try:
             told.append(next(steps))
         except StopIteration as end:
-            solved, full_scene, _ = end.value
+            solved, full_scene, *_ = end.value
             break
     assert [chain.solved.rig.name for chain in solved] == [rig.name for rig in rigs] and not full_scene
     assert told[-1][0] == told[-1][1] and not existing_fcurves(armature)

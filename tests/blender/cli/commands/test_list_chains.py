@@ -44,7 +44,7 @@ def test_json_has_stdout_for_itself_and_names_everything(scene_file):
     assert entry["file"] == str(scene_file) and entry["read"] and entry["problems"] == []
     assert entry["frames"] == [3, 40]
     rig, idle = sorted(entry["armatures"], key=lambda armature: armature["name"], reverse=True)
-    assert idle == {"name": "Idle", "frames": [3, 40], "chains": [], "problems": []}
+    assert idle == {"name": "Idle", "frames": [3, 40], "chains": [], "mechanisms": [], "problems": []}
     assert rig["name"] == "Rig" and rig["frames"] == [3, 40]
     leg, lost, off = rig["chains"]
     assert leg == {

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The result of a bake for one mechanism, in numbers and in sentences."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.inputs import Floats
+from ...core.words import number_of, say
+
+# A joint that Blender plays further open than this part of the size, on a frame, is told as open.
+CLOSED = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class MechanismReport:
+    """The result for one mechanism. Lengths are its armature's; degrees of freedom are the driver's own."""
+
+    name: str
+    armature: str
+    bones: tuple[str, ...]
+    frames: NDArray[np.intp]
+    size: float  # the diameter of its joints, which openings are compared with
+    open: Floats  # (frames,) the largest opening of a joint as Blender plays it; NaN: not measured
+    open_between: Floats  # (frames - 1,) half-way to the next frame
+    bound: float  # for that, as a part of the size
+    keys: int  # on each channel
+    held: NDArray[np.bool_]  # (frames,) where a driver is held at a dead point
+    dead_points: Mapping[str, tuple[float, ...]]  # of each driver, radians or lengths, as far as its keys go
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether all joints are known to be closed, and between frames within the bound."""
+        return self.max_open <= CLOSED and self.max_open_between <= 1.5 * self.bound
+
+    @property
+    def max_open(self) -> float:
+        """The largest opening on a frame, as a part of the size; 0 where nothing was measured."""
+        return _most(self.open) / self.size
+
+    @property
+    def max_open_between(self) -> float:
+        """The largest opening between frames, as a part of the size."""
+        return _most(self.open_between) / self.size
+
+    @property
+    def held_frames(self) -> tuple[int, ...]:
+        """The frames on which a driver is held."""
+        return tuple(self.frames[self.held].tolist())
+
+    def sentence(self) -> str:
+        """Return one sentence with the numbers that matter."""
+        frames = number_of(len(self.frames), "frame")
+        if np.isnan(self.open).all():
+            said = say("{frames} as solved, not played back", frames=frames)
+        elif self.max_open <= CLOSED:
+            said = say("closed on {frames}", frames=frames)
+        else:
+            said = say(
+                "open on {count} of {frames}, by {gap} of its size at most (frame {frame})",
+                count=int((self.open > CLOSED * self.size).sum()),
+                frames=frames,
+                gap=f"{self.max_open:.2g}",
+                frame=int(self.frames[int(np.nanargmax(self.open))]),
+            )
+        if self.max_open_between > CLOSED:
+            said = say(
+                "{said}, between them open by {gap} of its size",
+                said=said,
+                gap=f"{self.max_open_between:.1g}",
+            )
+        if self.held.any():
+            count = int(self.held.sum())
+            said = say("{said}; held on {count}", said=said, count=number_of(count, "frame"))
+        return said
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences on what is not as a person wants it."""
+        name = say("Mechanism '{name}': ", name=self.name)
+        said = () if self.is_closed else (self.sentence(),)
+        return tuple(f"{name}{sentence}" for sentence in (*said, *self.remarks))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dict of plain lists and numbers, ready for JSON."""
+        return {
+            "name": self.name,
+            "summary": self.sentence(),
+            "closed": self.is_closed,
+            "bones": list(self.bones),
+            "size": self.size,
+            "max_open": self.max_open,
+            "max_open_between": self.max_open_between,
+            "keys": self.keys,
+            "held_frames": list(self.held_frames),
+            "dead_points": {name: list(points) for name, points in self.dead_points.items()},
+            "warnings": list(self.warnings),
+        }
+
+
+def _most(values: Floats) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.max(initial=0.0))

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Machines that people build, baked: all joints are closed in Blender's evaluated pose."""
+
+import dataclasses
+from math import radians
+
+import bpy
+import numpy as np
+import pytest
+from machine_rigs import MODES, TILT, add_machine, evaluated_openings, key_turns, make_linear
+from machines import MACHINES, excavator, four_bar, jansen_leg, toggle_clamp
+from mathutils import Matrix
+from rigs import add_chain, add_target
+
+from ik2d_addon.bake import BakeOptions, bake, bake_steps, check, clear
+from ik2d_addon.chains import add_mechanism, add_pin, drive
+from ik2d_addon.cli.program import run
+from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.animation.versions import existing_fcurves
+
+ON_FRAMES, BETWEEN = 2e-6, 1e-4
+
+
+def animation(armature):
+    """Return all keys of an armature, with their handles."""
+    return [
+        (curve.data_path, curve.array_index, [(*key.co, *key.handle_left) for key in curve.keyframe_points])
+        for curve in existing_fcurves(armature)
+    ]
+
+
+def assert_closed(mechanism, frames=25):
+    """Assert that joints are closed on frames, and between them."""
+    assert evaluated_openings(mechanism, range(1, frames + 1)).max() < ON_FRAMES
+    assert evaluated_openings(mechanism, np.arange(1, frames, 0.25)).max() < BETWEEN
+
+
+@pytest.mark.parametrize("make", MACHINES, ids=lambda make: make.__name__)
+def test_joints_are_closed_on_frames_and_between(make):
+    armature, mechanism = add_machine(make())
+    report = bake(armature)
+    assert report.all_reached and not report.warnings and "closed on 25 frames" in report.sentence()
+    assert_closed(mechanism)
+    assert report.mechanisms[0].max_open < ON_FRAMES
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", MACHINES, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("case", [*MODES, "tilted", "small", "large", "depths", "all"])
+def test_they_are_in_all_rotation_modes_tilted_scaled_and_in_parallel_planes(make, case):
+    rng = np.random.default_rng([60, MACHINES.index(make)])
+    ways = {
+        "tilted": {"tilt": TILT, "mode": 'XYZ', "roll": 0.4},
+        "small": {"scale": 0.01},
+        "large": {"scale": 100.0},
+        "depths": {"depth": 0.02, "base": True},
+        "all": {
+            "mode": str(rng.choice(MODES)),
+            "tilt": TILT,
+            "scale": float(10 ** rng.uniform(-2, 2)),
+            "depth": 0.02,
+            "roll": float(rng.uniform(-3, 3)),
+            "base": True,
+        },
+    }
+    armature, mechanism = add_machine(make(), **ways.get(case, {"mode": case}))
+    assert not bake(armature).warnings
+    assert_closed(mechanism)
+
+
+def test_a_moved_and_scaled_armature_with_a_turned_frame_stays_closed():
+    armature, mechanism = add_machine(jansen_leg(), base=True)
+    armature.matrix_world = TILT
+    armature.scale = 2.5, 2.5, 2.5
+    base = armature.pose.bones["base"]
+    base.rotation_euler = 0.3, 0.2, 0.1
+    base.keyframe_insert("rotation_euler", frame=1)
+    base.rotation_euler = -0.3, 0.9, 1.1
+    base.keyframe_insert("rotation_euler", frame=25)
+    assert bake(armature).all_reached
+    assert_closed(mechanism)
+
+
+@pytest.mark.parametrize("mode", ['XYZ', 'QUATERNION', 'AXIS_ANGLE'])
+def test_whole_turns_of_the_driver_count(mode):
+    armature, mechanism = add_machine(four_bar(), mode=mode)
+    armature.animation_data_clear()
+    key_turns(armature, "crank", np.linspace(0.0, 6.0 * np.pi, 25))
+    make_linear(armature)
+    report = bake(armature)
+    assert report.all_reached and report.mechanisms[0].keys > 25  # between frames, too
+    assert_closed(mechanism)
+    turned = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["coupler"]
+    bpy.context.scene.frame_set(25)
+    assert turned.id_data is not None
+
+
+def test_a_driver_is_held_at_its_dead_point_and_told_again_by_the_next_bake():
+    armature, mechanism = add_machine(toggle_clamp(), 40)
+    armature.animation_data_clear()
+    key_turns(armature, "handle", np.linspace(0.2, 1.6, 40))
+    before = animation(armature)
+    for _ in range(2):
+        report = bake(armature)
+        machine = report.mechanisms[0]
+        assert machine.held_frames == tuple(range(3, 41))
+        assert machine.dead_points["handle"] == pytest.approx([np.radians(13.576)], abs=1e-4)
+        assert "'handle' is held at 13.6\N{DEGREE SIGN} on 38 of 40 frames" in machine.warnings[0]
+        assert_closed(mechanism, 40)
+    clear(armature)
+    assert animation(armature) == before
+
+
+def test_rams_and_linkage_follow_an_arm_that_a_chain_turns():
+    machine = excavator(("boom", ("stick", "boom"), ("bucket", "stick")))
+    still = dataclasses.replace(
+        machine, run=lambda frames: dict.fromkeys(("boom", "stick", "bucket"), np.zeros(frames))
+    )
+    armature, mechanism = add_machine(still)
+    armature.animation_data_clear()
+    x, _, z = armature.data.bones["bucket"].tail_local
+    path = {1: (x, 0, z), 12: (x - 0.5, 0, z - 0.6), 25: (x - 0.9, 0, z + 0.5)}
+    chain = add_chain(armature, "bucket", add_target(path), bone_count=3)
+    for bone, (low, high) in (("boom", (-25, 25)), ("stick", (-60, 30)), ("bucket", (-25, 40))):
+        joint = chain.joints[bone]
+        joint.use_limit, joint.limit_min, joint.limit_max = True, radians(low), radians(high)
+    before = animation(armature)
+    report = bake(armature)
+    assert report.all_reached and report.chains and "1 chain and 1 mechanism" in report.sentence()
+    assert_closed(mechanism)
+    assert clear(armature, mechanism="machine") and evaluated_openings(mechanism, [12]).max() > 0.01
+    assert clear(armature, chain.name)
+    assert animation(armature) == before
+
+
+def test_a_chain_that_turns_a_driver_too_far_is_told():
+    armature, mechanism = add_machine(toggle_clamp(), 20)
+    armature.animation_data_clear()
+    handle = armature.data.bones["handle"]
+    way = handle.tail_local - handle.head_local
+    turned = handle.head_local + Matrix.Rotation(-1.2, 3, 'Y') @ way
+    chain = add_chain(armature, "handle", add_target({1: tuple(handle.tail_local), 20: tuple(turned)}), 1)
+    report = bake(armature)
+    assert not report.all_reached and not report.mechanisms[0].is_closed
+    assert "a chain turns 'handle' to where its loops tear" in report.mechanisms[0].warnings[-1]
+    assert clear(armature, chain.name) > 0
+
+
+def test_a_chain_follows_a_bone_of_a_mechanism():
+    armature, mechanism = add_machine(four_bar())
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='EDIT')
+    upper, lower = (armature.data.edit_bones.new(name) for name in ("upper", "lower"))
+    upper.head, upper.tail, lower.head, lower.tail = (5, 0, 0), (5.3, 0, 1.2), (5.3, 0, 1.2), (4.6, 0, 2.4)
+    lower.parent = upper
+    bpy.ops.object.mode_set(mode='OBJECT')
+    chain = add_chain(armature, "lower", armature, bone_count=2)
+    chain.subtarget = "rocker"
+    report = bake(armature)
+    assert report.all_reached
+    assert_closed(mechanism)
+    for frame in (5, 12, 20):
+        bpy.context.scene.frame_set(frame)
+        bones = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        assert (bones["lower"].tail - bones["rocker"].head).length < 1e-4
+
+
+def test_a_target_drags_a_point():
+    armature, mechanism = add_machine(four_bar())
+    armature.animation_data_clear()
+    mechanism.drivers.clear()
+    x, _, z = armature.data.bones["coupler"].tail_local
+    target = add_target({1: (x, 0, z), 12: (x + 0.4, 0, z + 0.1), 25: (x - 0.3, 0, z)})
+    drive(mechanism, "coupler", target)
+    assert bake(armature).all_reached
+    assert_closed(mechanism)
+
+
+def test_a_bake_that_is_stopped_leaves_everything_as_it_was():
+    armature, _ = add_machine(jansen_leg())
+    before = animation(armature)
+    for stop in (1, 2, 3):
+        steps = bake_steps(armature)
+        for _ in range(stop):
+            next(steps)
+        steps.close()
+        assert animation(armature) == before
+
+
+def test_options_of_the_bake_keep_the_joints_closed():
+    armature, mechanism = add_machine(jansen_leg(), mode='QUATERNION')
+    for options in ({"reduce": 0.01}, {"on_target_keys": True}, {"verify": 'ALL'}, {"single_axis": True}):
+        assert bake(armature, options=BakeOptions(**options)).all_reached
+        assert_closed(mechanism)
+    report = bake(armature, step=3)
+    assert report.all_reached and len(report.mechanisms[0].frames) == 9
+    assert_closed(mechanism)
+    assert "not played back" in bake(armature, options=BakeOptions(verify='NONE')).sentence()
+
+
+def test_names_choose_what_is_baked():
+    armature, _ = add_machine(four_bar())
+    chain = add_chain(armature, "coupler", add_target({1: (1, 0, 1)}), bone_count=1)
+    with pytest.raises(IK2DError, match="a chain turns 'coupler' too"):
+        bake(armature, [chain.name], mechanisms=["machine"])
+    assert not bake(armature, mechanisms=["machine"]).chains
+    assert not bake(armature, [chain.name]).mechanisms
+    with pytest.raises(IK2DError, match="no mechanism 'loom'; its mechanisms are: 'machine'"):
+        bake(armature, mechanisms=["loom"])
+    report = bake(armature)
+    assert report.left_out and not report.mechanisms
+
+
+def test_all_actions_are_baked_and_cleared():
+    armature, mechanism = add_machine(four_bar())
+    first = armature.animation_data.action
+    report = bake(armature, actions='ALL')
+    assert report.all_reached and report.by_action[0].mechanisms
+    assert_closed(mechanism)
+    assert clear(armature, actions=[first.name]) > 0
+
+
+def test_a_copy_a_saved_file_and_a_renamed_bone_keep_the_mechanism(tmp_path):
+    armature, _ = add_machine(four_bar())
+    armature.data.bones["rocker"].name = "arm"
+    path = str(tmp_path / "machine.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    armature = bpy.data.objects["Rig"]
+    assert bake(armature).all_reached
+    mechanism = armature.ik2d.mechanisms[0]
+    assert [bone.name for bone in mechanism.bones] == ["crank", "arm", "coupler"]
+    assert mechanism.joints[0].other == "arm"
+    copy = armature.copy()
+    bpy.context.scene.collection.objects.link(copy)
+    copy.animation_data.action = copy.animation_data.action.copy()
+    assert bake(copy).all_reached and copy.ik2d.mechanisms[0].joints[0].other == "arm"
+
+
+def test_the_command_line_lists_checks_and_bakes_machines(tmp_path, capsys):
+    _, mechanism = add_machine(four_bar())
+    path = str(tmp_path / "machine.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    assert run(["list", path], opens_scene=True) == 0
+    assert "MECHANISM machine (3 bones): 1 freedom, 1 driver, ok" in capsys.readouterr().out
+    assert run(["check", path, "--mechanism", "machine", "--strict"], opens_scene=True) == 0
+    assert "machine (mechanism, 3 bones): closed on 25 frames" in capsys.readouterr().out
+    assert run(["bake", path, "--mechanism", "loom"], opens_scene=True) == 2
+    assert "no armature of the scene has a mechanism 'loom'" in capsys.readouterr().err
+    assert run(["bake", path, "--strict"], opens_scene=True) == 0
+    assert_closed(bpy.data.objects["Rig"].ik2d.mechanisms[0])
+    bpy.data.objects["Rig"].ik2d.mechanisms[0].drivers.clear()
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    assert run(["list", path], opens_scene=True) == 0
+    told = capsys.readouterr().out
+    assert "not ok, see the problem" in told and "1 freedom left: choose what drives" in told
+    assert run(["check", path], opens_scene=True) == 2
+
+
+def test_what_makes_no_machine_is_told_in_a_sentence():
+    armature, mechanism = add_machine(four_bar())
+    mechanism.drivers.clear()
+    with pytest.raises(IK2DError, match="1 freedom left: choose what drives"):
+        bake(armature)
+    assert check(armature) == ["Mechanism 'machine': 1 freedom left: choose what drives"]
+    drive(mechanism, "crank")
+    driver = drive(mechanism, "rocker")
+    with pytest.raises(IK2DError, match="2 drivers for 1 freedom: take away 'crank' or 'rocker'"):
+        bake(armature)
+    with pytest.raises(IK2DError, match="'rocker' drives already"):
+        drive(mechanism, "rocker")
+    driver.bone = "gone"
+    with pytest.raises(IK2DError, match="'gone' is no bone of the mechanism"):
+        bake(armature)
+    mechanism.drivers.remove(1)
+    armature.pose.bones["coupler"].location.x = 0.2
+    armature.data.bones["coupler"].use_local_location = True
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='EDIT')
+    armature.data.edit_bones["coupler"].use_connect = False
+    bpy.ops.object.mode_set(mode='OBJECT')
+    with pytest.raises(IK2DError, match="'coupler' is moved or scaled in its pose"):
+        bake(armature)
+
+
+def test_bones_out_of_the_plane_are_named_with_their_angle():
+    armature, _ = add_machine(four_bar())
+    bpy.ops.object.mode_set(mode='EDIT')
+    armature.data.edit_bones["coupler"].tail.y += 0.1
+    bpy.ops.object.mode_set(mode='OBJECT')
+    with pytest.raises(IK2DError, match="'coupler' is 2.29\N{DEGREE SIGN} off the plane"):
+        bake(armature)
+    with pytest.raises(IK2DError, match="'coupler' is 2.29\N{DEGREE SIGN} off the plane"):
+        add_mechanism(armature, ["crank", "coupler", "rocker"])
+    assert len(armature.ik2d.mechanisms) == 1
+
+
+def test_a_pin_twice_and_a_dead_rest_pose_are_refused():
+    armature, mechanism = add_machine(four_bar())
+    with pytest.raises(IK2DError, match="it turns about this end of its own already"):
+        add_pin(mechanism, "coupler", 'HEAD', "crank")
+    add_pin(mechanism, "coupler", 'TAIL', "rocker")
+    with pytest.raises(IK2DError, match="are pinned already: a loop needs three bodies or more"):
+        bake(armature)
+
+
+def test_a_driver_that_a_constraint_turns_or_that_has_no_numbers_is_refused():
+    armature, _ = add_machine(four_bar())
+    crank = armature.pose.bones["crank"]
+    constraint = crank.constraints.new('LIMIT_ROTATION')
+    with pytest.raises(IK2DError, match="'crank' is turned by a constraint"):
+        bake(armature)
+    crank.constraints.remove(constraint)
+    curve = next(curve for curve in existing_fcurves(armature) if curve.array_index == 2)
+    curve.keyframe_points[4].co.y = float("nan")
+    with pytest.raises(IK2DError, match="'crank' has no finite value at frame 5"):
+        bake(armature)
