@@ -20,7 +20,7 @@ from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
 BONES = ("thigh", "shin")
-ANIMATED = {"softness", "bend", "turn_over", "influence"}
+ANIMATED = {"softness", "bend", "turn_over", "influence", "plane_turn"}
 
 
 def basis_turns(armature, frame: int | None = None) -> np.ndarray:
@@ -65,7 +65,7 @@ def key_by_hand(armature, keys: dict[int, tuple[float, float]], mode: str = 'QUA
 # --- Which settings can be animated ------------------------------------------
 
 
-def test_only_softness_bend_turning_over_and_influence_can_be_animated():
+def test_these_settings_alone_can_be_animated():
     armature, _ = leg_with_target()
     chain = armature.ik2d.chains[0]
     found = {

@@ -101,6 +101,7 @@ def test_defaults_say_that_nothing_special_is_known():
         "action": "",
         "source_action": "",
         "actions": (),
+        "mechanisms": (),
     }
     assert defaults(KeyPlan) == {"bound": 0.0, "candidates": (), "pace": 1.0}
     assert defaults(BoneRotation) == {

@@ -188,7 +188,7 @@ def _placed(armature: bpy.types.Object, settings: Any) -> tuple[dict[str, RestBo
     for name in names:
         if name not in bones:
             raise refusal("the armature '{armature}' has no bone '{bone}'", armature=armature.name, bone=name)
-    named = set(names)
+    named = dict.fromkeys(names)  # in the order of the list
     posed = sorted((bones[name] for name in named), key=lambda bone: len(bone.parent_recursive))
     frames = {
         bone.name: bone.parent.name if bone.parent else ""
