@@ -7,12 +7,16 @@ from typing import NamedTuple
 import bpy
 
 from ..core import IK2DError
-from ..core.words import quoted, say
+from ..core.words import quoted, refusal, say
+from ..rig.animation.bone_channels import rotation_property
 from ..rig.chain.chain import RigChain
 from ..rig.chain.order import TurningBones, armatures_in_rounds
 from ..rig.chain.renames import needed_mechanism
+from ..rig.mechanism.posing import channels_of_rest
 from ..rig.mechanism.read import RigMechanism
+from ..rig.pose.rotations import channels_at_rest
 from ..rig.scene.sampler import is_by_curves
+from .actions.arguments import INTO_NEW
 from .arithmetic import turned_by_keys
 from .mechanisms.request import checked_mechanisms, read_mechanisms, takes_mechanisms
 from .memory import refuse_too_long
@@ -132,3 +136,20 @@ def baking_order(
                 batches.append(joined)
             joined.append(armature)
     return batches
+
+
+def refuse_other_modes(asked: Iterable[ReadChains], options: BakeOptions) -> None:
+    """Raise IK2DError where Single Axis would change the rotation mode that originals of copies play in."""
+    if not options.single_axis or options.into != INTO_NEW:
+        return
+    for rigs, _, machines in asked:
+        channels = [channels for rig in rigs for channels in channels_at_rest(rig, True)]
+        channels += [channels for machine in machines for channels in channels_of_rest(machine, True)]
+        posts = [rig.armature.pose.bones[rig.post_above.bone] for rig in rigs if rig.post_above is not None]
+        bones = [post.name for post in posts if rotation_property(post.rotation_mode) != "rotation_euler"]
+        if bones := [*bones, *(one.bone for one in channels if one.mode)]:
+            raise refusal(
+                "Single Axis sets the rotation mode of '{bone}', in which the original action would play "
+                "otherwise: turn off Single Axis, or bake into this action",
+                bone=bones[0],
+            )

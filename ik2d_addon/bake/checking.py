@@ -14,7 +14,7 @@ from ..rig.mechanism.read import RigMechanism
 from ..rig.pose.rotations import channels_at_rest
 from .actions.arguments import Pairs, Wanted
 from .actions.planning import ActionsAsked, clips_of
-from .asked import Names, has_no_chains
+from .asked import Names, ReadChains, has_no_chains, refuse_other_modes
 from .keys.keying import plan_keys
 from .mechanisms.request import read_mechanisms
 from .memory import refuse_too_long
@@ -53,12 +53,10 @@ def check(
     except IK2DError as error:
         return [str(error)]
     of_actions = [lambda: clips_of(scene, {armature: rigs}, asked)] if asked is not None and rigs else []
-    for refuse in (
-        *of_actions,
-        *_refusals(armature, scene, rigs, machines, chosen, options, actions is None),
-    ):
+    refusals = _refusals(armature, scene, rigs, machines, chosen, options, as_played=actions is None)
+    for look in (*of_actions, *refusals):
         try:
-            refuse()
+            look()
         except IK2DError as error:
             problems.append(str(error))
     return problems
@@ -75,6 +73,7 @@ def _refusals(
 ) -> Iterator[Callable[[], object]]:
     """Yield checks that raise IK2DError. as_played: whether the armature is baked with what it plays now."""
     yield lambda: _check_order(armature, [*rigs, *machines])
+    yield lambda: refuse_other_modes([ReadChains([*rigs], [], [*machines])], options)
     if as_played:
         yield lambda: plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
         channels = [channels for rig in rigs for channels in channels_at_rest(rig, options.single_axis)]

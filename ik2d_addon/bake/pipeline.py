@@ -25,7 +25,7 @@ from .actions.loops import with_closed_loops
 from .actions.planning import ActionsAsked, clips_of
 from .actions.results import BakedClip, finish
 from .actions.stage import Stage
-from .asked import Names, ReadChains, baking_order, read_all, read_of
+from .asked import Names, ReadChains, baking_order, read_all, read_of, refuse_other_modes
 from .cures.off_plane import advice_on
 from .keys.clearing import left_bones, released
 from .keys.keying import KeyedChain, plan_keys, rotations_of
@@ -186,6 +186,7 @@ def _bake_clips(
     scene = scene_of_all(armatures, play_others=wanted.actions is not None)
     frame_range(scene, *wanted.limits(scene), wanted.step)  # which refuses frames that cannot be
     read = read_all(armatures, names, [scene.frame_current], options)
+    refuse_other_modes(read.values(), options)
     clips = clips_of(scene, {armature: its.rigs for armature, its in read.items()}, wanted)
     copies, asked = Copies(), []
     baked: list[BakedClip] = []

@@ -3,6 +3,7 @@
 
 import bpy
 import pytest
+from clip_rigs import add_clips, everything
 from machine_rigs import add_machine
 from machines import four_bar
 from rigs import add_chain, leg_with_target
@@ -49,3 +50,23 @@ def test_check_tells_what_is_wrong_with_a_mechanism():
     with pytest.raises(IK2DError):
         bake(armature)
     assert bpy.context.scene is not None
+
+
+@pytest.mark.parametrize("mode, refused", [('QUATERNION', True), ('XYZ', False)])
+def test_single_axis_leaves_the_modes_that_originals_play_in(mode, refused):
+    armature, _ = add_clips("A")
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='EDIT')
+    for bone in armature.data.edit_bones:
+        bone.roll = 0.0  # so that the leg turns about each bone's own X
+    bpy.ops.object.mode_set(mode='OBJECT')
+    for bone in armature.pose.bones:
+        bone.rotation_mode = mode
+    before, options = everything(), BakeOptions(into='NEW', single_axis=True)
+    if not refused:
+        assert check(armature, options=options) == [] and bake(armature, options=options).all_reached
+        return
+    with pytest.raises(IK2DError, match="turn off Single Axis, or bake into this action"):
+        bake(armature, options=options)
+    assert everything() == before
+    assert any("turn off Single Axis" in problem for problem in check(armature, options=options))
