@@ -54,16 +54,13 @@ def stdout_to_stderr() -> Iterator[TextIO]:
         sys.stdout.flush()
     kept = os.dup(_STDOUT)
     os.dup2(_STDERR, _STDOUT)
+    stream = open(kept, "w", encoding="utf-8", errors="surrogateescape", newline="", closefd=False)
     try:
-        with open(kept, "w", encoding="utf-8", errors="surrogateescape", newline="", closefd=False) as stream:
-            try:
-                yield stream
-            finally:
-                with suppress(OSError, ValueError):
-                    stream.flush()
-    except OSError:  # in closing: what could not be written is lost with its reader
-        pass
+        yield stream
     finally:
+        for end in (stream.flush, stream.close):  # what cannot be written is lost with its reader
+            with suppress(OSError, ValueError):
+                end()
         with suppress(OSError, ValueError, AttributeError):
             sys.stdout.flush()
         os.dup2(kept, _STDOUT)

@@ -35,6 +35,12 @@ def carried(armatures: Sequence[bpy.types.Object]) -> list[bpy.types.Object]:
     ]
 
 
+def hidden_skins(scene: bpy.types.Scene, armatures: Iterable[bpy.types.Object]) -> list[str]:
+    """Return the names of objects that armatures deform, and that stay out because they are hidden."""
+    rigs = set(armatures)
+    return [ob.name for ob in scene.objects if _deformers(ob) & rigs and not ob.visible_get()]
+
+
 def _deformers(ob: bpy.types.Object) -> set[bpy.types.Object | None]:
     return {modifier.object for modifier in ob.modifiers if modifier.type == 'ARMATURE'} - {None}
 
@@ -122,7 +128,14 @@ def _remove_others(scene: bpy.types.Scene, kept: Sequence[bpy.types.Object]) -> 
     bpy.data.batch_remove([ob for ob in bpy.data.objects if ob not in kept])
     bpy.data.batch_remove(list(bpy.data.actions))
     for ob in kept:
-        ob.hide_viewport = ob.hide_select = False
+        ob.hide_select = False
+    show(scene, kept)
+
+
+def show(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object]) -> None:
+    """Show objects, also those of collections that are hidden or excluded: Blender poses no others."""
+    for ob in objects:
+        ob.hide_viewport = False
         if scene.objects.get(ob.name) != ob or not ob.visible_get():
             if ob.name not in scene.collection.objects:
                 scene.collection.objects.link(ob)

@@ -15,9 +15,10 @@ import bpy
 from ...bake import BakeOptions
 from ...bake.request import scene_of_all
 from ...core.solution import CountedSteps, Steps, drained, mapped
+from ...core.words import listed, say
 from ...rig.animation.versions import assign_action, first_slot
 from ...rig.scene.live_pause import left_alone, live_paused
-from .bare import carried, keyed_clips, make_local, others_hidden, strip
+from .bare import carried, hidden_skins, keyed_clips, make_local, others_hidden, show, strip
 from .clips import Named, baked_steps, planned, stage_of
 from .comparing import JointsExpected, ReadBack, SceneTime, empty_file
 from .formats import Format, format_of
@@ -62,12 +63,13 @@ def _steps(
     form, scene = format_of(name), scene_of_all(armatures)
     if bpy.context.scene != scene:
         bpy.context.window.scene = scene
+    show(scene, armatures)
     plan = planned(scene, armatures, options)
     total = sum(clip.frames[1] - clip.frames[0] + 1 for clip in plan)
     baking = baked_steps(armatures, plan, options)
     clips, bake = yield from mapped(baking, lambda told: (told[0] * total // max(told[1], 1), 3 * total))
     motions = yield from _recorded(scene, armatures, clips, total)
-    kept = carried(armatures)
+    kept, hidden = carried(armatures), hidden_skins(scene, armatures)
     make_local(kept)
     names = [ob.name for ob in armatures]
     strip([bpy.data.objects[each] for each in names], kept, deform_only)
@@ -75,7 +77,8 @@ def _steps(
     time = SceneTime.of(scene)
     files = _written(form, folder, name, motions, actions)
     told: list[ClipReport] = []
-    notes: list[str] = []
+    notes = [say("Left out, since hidden: {names}", names=listed(hidden, most=2))] if hidden else []
+    notes += form.warnings(time.units)
     for file, its in files.items():
         yield from _compared(os.path.join(folder, file), form, time, expected, its, told, notes, total)
     return ExportReport(
@@ -207,6 +210,7 @@ def _compared(
                         max(off[::2]) / max(rig.size, 1e-30),
                     )
                 )
+                notes += told[-1].warnings(time.units)
 
 
 def _below(folder: str) -> list[str]:

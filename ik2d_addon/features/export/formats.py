@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The formats, each with Blender's own exporter and importer and the settings that lose least."""
 
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from typing import Any
 
 import bpy
 
+from ...bake.lengths import Units
 from ...core import IK2DError
 from ...core.words import listed, refusal, say
 
@@ -57,9 +59,21 @@ class Format:
         """Whether it is glTF, whose keys are replaced by exact ones."""
         return self.exporter.endswith(".gltf")
 
+    def warnings(self, units: Units) -> list[str]:
+        """Return a sentence where the file is not to the scale of a scene with these units."""
+        if not self.is_gltf or units.system == 'NONE' or math.isclose(units.scale, 1.0, rel_tol=1e-4):
+            return []
+        return [
+            say(
+                "glTF takes a Blender unit for a meter, and the scene's Unit Scale is {scale}: scale the rig"
+                " in the engine, or export FBX",
+                scale=f"{units.scale:g}",
+            )
+        ]
+
     def write(self, path: str) -> None:
         """Write the open scene to a file. Raises IK2DError where the exporter fails."""
-        with _pace_of_gltf(self.exporter):
+        with _measures_of_gltf(self.exporter):
             _call(self.exporter, self.name, {**self.export, "filepath": path})
 
     def read(self, path: str) -> float:
@@ -67,7 +81,7 @@ class Format:
 
         Raises IK2DError where the importer fails.
         """
-        with _pace_of_gltf(self.importer):
+        with _measures_of_gltf(self.importer):
             _call(self.importer, self.name, {**self.load, "filepath": path})
         # The importer of FBX leaves out the base of the rate that it has given the scene.
         return float(bpy.context.scene.render.fps_base) if self.importer.endswith(".fbx") else 1.0
@@ -152,15 +166,21 @@ def _call(name: str, noun: str, settings: Settings) -> None:
 
 
 @contextmanager
-def _pace_of_gltf(operator: str) -> Iterator[None]:
-    """Give Blender's glTF add-on the frame rate as it takes it: it multiplies by the base."""
-    render = bpy.context.scene.render
-    base = render.fps_base
-    render.fps_base = 1.0 / base if operator.endswith(".gltf") else base
+def _measures_of_gltf(operator: str) -> Iterator[None]:
+    """Give Blender's glTF add-on the frame rate and the units as it takes them.
+
+    It multiplies by the base of the rate. Its exporter takes a unit for a meter, and its importer does not.
+    """
+    if not operator.endswith(".gltf"):
+        yield
+        return
+    render, units = bpy.context.scene.render, bpy.context.scene.unit_settings
+    base, meters = render.fps_base, units.scale_length
+    render.fps_base, units.scale_length = 1.0 / base, 1.0
     try:
         yield
     finally:
-        render.fps_base = base
+        render.fps_base, units.scale_length = base, meters
 
 
 def endings() -> Sequence[str]:

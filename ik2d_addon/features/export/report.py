@@ -9,6 +9,8 @@ from ...bake import BakeReport
 from ...bake.lengths import Units, rough_length
 from ...core.words import listed, number_of, say
 
+_SAME = 1e-4  # of a rig's size: formats lose a hundredth of it
+
 
 @dataclass(frozen=True)
 class ClipReport:
@@ -21,6 +23,19 @@ class ClipReport:
     on_frames: float  # the largest distance on frames, in Blender units
     between: float  # and half-way, as Blender's own importer fills the gaps
     part_of_size: float  # that on frames as a part of the rig's size at rest
+
+    def warnings(self, units: Units) -> list[str]:
+        """Return a sentence where the clip has come back as another motion."""
+        if self.part_of_size <= _SAME:
+            return []
+        return [
+            say(
+                "{rig}: {clip}: joints came back off by {length}: look at the clip before you use it",
+                rig=self.rig,
+                clip=self.clip,
+                length=rough_length(self.on_frames, units),
+            )
+        ]
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,12 @@ def test_what_the_encoding_lacks_is_escaped(monkeypatch):
     assert stream.buffer.getvalue() == b"gr\\xf6\\xdfe\\x07\n"
 
 
+@pytest.mark.parametrize("redirected", [console.stdout_to_stderr, console.stdout_unheard])
+def test_errors_of_the_work_pass_through_a_redirected_stdout(redirected):
+    with pytest.raises(FileNotFoundError), redirected():
+        open("there/is/none")
+
+
 def test_a_stream_that_fails_is_let_go(monkeypatch):
     for stream in (None, io.StringIO()):
         if stream:

@@ -55,10 +55,11 @@ def test_a_file_is_exported_and_the_scene_stays(scene, tmp_path, capsys):
     assert {clip["clip"]: clip["frames"] for clip in report["clips"]} == LENGTHS
 
 
-def test_the_data_of_a_gltf_file_are_next_to_it(scene, tmp_path):
-    assert export(scene[0], "--output", tmp_path / "rig.gltf") == 0
-    assert {"rig.gltf", "rig.bin"} <= files_of(tmp_path)
-    assert json.loads((tmp_path / "rig.gltf").read_text())["buffers"][0]["uri"] == "rig.bin"
+@pytest.mark.parametrize("name, uri", [("rig", "rig.bin"), ("my rig ä", "my%20rig%20%C3%A4.bin")])
+def test_the_data_of_a_gltf_file_are_next_to_it(scene, tmp_path, name, uri):
+    assert export(scene[0], "--output", tmp_path / f"{name}.gltf") == 0
+    assert {f"{name}.gltf", f"{name}.bin"} <= files_of(tmp_path)
+    assert json.loads((tmp_path / f"{name}.gltf").read_text())["buffers"][0]["uri"] == uri
 
 
 @pytest.mark.skipif(not bpy.app.build_options.usd, reason="this Blender was built without USD")

@@ -17,6 +17,7 @@ from rigs_of_three_actions import BONES, LENGTHS, add_runner, joints, play, save
 
 from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.export.comparing import ReadBack
 from ik2d_addon.features.export.exporting import export_open_file
 from ik2d_addon.rig.animation.kept.record import is_kept_action
 
@@ -200,6 +201,66 @@ def test_frame_rates_with_a_base_come_back(tmp_path):
     sampler = file.clips["Walk"]["samplers"][0]
     assert abs(file.numbers(sampler["input"])[-1, 0] - 29 * 1.001 / 30) < 1e-6
     assert max(clip.part_of_size for clip in report.clips) < 1e-6
+
+
+HIDDEN = {
+    "object": lambda armature, _, layer: setattr(armature, "hide_viewport", True),
+    "collection": lambda _, collection, layer: setattr(collection, "hide_viewport", True),
+    "eye": lambda _, collection, layer: setattr(layer, "hide_viewport", True),
+    "excluded": lambda _, collection, layer: setattr(layer, "exclude", True),
+}
+
+
+@pytest.mark.parametrize("how", HIDDEN)
+def test_a_rig_that_is_hidden_moves_all_the_same(how, tmp_path):
+    armature = add_runner()
+    wanted = saved(tmp_path / "shown.blend", armature)["Walk"]
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shown.blend"))
+    armature, scene = bpy.data.objects["Runner"], bpy.context.scene
+    collection = bpy.data.collections.new("Rigs")
+    scene.collection.children.link(collection)
+    collection.objects.link(armature)
+    scene.collection.objects.unlink(armature)
+    HIDDEN[how](armature, collection, bpy.context.view_layer.layer_collection.children["Rigs"])
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rig.blend"))
+    _, path = exported(tmp_path / "rig.blend", ".glb")
+    times = np.arange(LENGTHS["Walk"]) / RATE
+    assert worst(Gltf(path).heads("Walk", times, BONES), wanted[::2]) < 1e-6
+
+
+def test_a_skin_that_is_hidden_is_named(tmp_path):
+    add_runner()
+    bpy.data.objects["Runner Skin"].hide_set(True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rig.blend"))
+    report, path = exported(tmp_path / "rig.blend", ".glb")
+    assert report.warnings == ("Left out, since hidden: 'Runner Skin'",)
+    assert [ob.name for ob in imported(path).children] == []
+
+
+@pytest.mark.parametrize(
+    "ending, warned",
+    [(".glb", ["Unit Scale is 0.01"]), (".fbx", []), pytest.param(".usdc", [], marks=needs_usd)],
+)
+def test_other_units_come_back_and_gltf_says_that_it_counts_in_meters(ending, warned, tmp_path):
+    add_runner()
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rig.blend"))
+    report, _ = exported(tmp_path / "rig.blend", ending)
+    assert max(clip.part_of_size for clip in report.clips) < 1e-6
+    assert [part in sentence for part, sentence in zip(warned, report.warnings, strict=True)] == [True] * len(
+        warned
+    )
+
+
+def test_a_clip_that_comes_back_as_another_motion_is_named(tmp_path, monkeypatch):
+    add_runner()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rig.blend"))
+    monkeypatch.setattr(ReadBack, "off", lambda *_: 0.25)
+    report, _ = exported(tmp_path / "rig.blend", ".glb")
+    assert (
+        "Runner: Idle: joints came back off by 25 cm: look at the clip before you use it" in report.warnings
+    )
+    assert len(report.warnings) == len(LENGTHS)
 
 
 def test_a_rig_without_actions_is_refused(tmp_path):
