@@ -68,6 +68,14 @@ def test_closing_the_steps_ends_the_process_and_writes_nothing(tmp_path, monkeyp
     assert len(os.listdir(bpy.app.tempdir)) < len(left) or not left
 
 
+@pytest.mark.parametrize("name", ["rig.glb", "//rig.glb"])
+def test_a_place_counts_from_the_working_folder_where_the_file_is_not_saved(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    steps = export_copy_steps([add_runner()], name)
+    assert next(steps) == (0, 1)  # not refused: the process runs
+    steps.close()
+
+
 @pytest.mark.parametrize(
     "name, said",
     [("rig.abc", "ending of no known format"), ("gone/rig.glb", "There is no folder")],

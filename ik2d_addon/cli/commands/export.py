@@ -74,6 +74,9 @@ def _exported(options: argparse.Namespace, output: str, held: ExitStack) -> tupl
 def _put_in_place(folder: str, output: str, names: Sequence[str]) -> None:
     """Put the files of a folder next to the output: the one asked for last, which names the others."""
     place = os.path.dirname(output)
+    for name in names:
+        if not os.path.dirname(name):
+            files.check_can_write(os.path.join(place, name))
     for name in reversed(names):
         path = os.path.join(place, name)
         try:

@@ -45,7 +45,7 @@ def export_copy_steps(
     path: of the file to write. What is open stays as it is. Closed before its end, the process ends, and
     nothing is written. Raises IK2DError for what cannot be exported.
     """
-    path = bpy.path.abspath(path)
+    path = os.path.abspath(bpy.path.abspath(path))
     format_of(path)
     _refuse_unwritable(path)
     with tempfile.TemporaryDirectory(dir=bpy.app.tempdir or None, ignore_cleanup_errors=True) as folder:
