@@ -68,6 +68,14 @@ def test_closing_the_steps_ends_the_process_and_writes_nothing(tmp_path, monkeyp
     assert len(os.listdir(bpy.app.tempdir)) < len(left) or not left
 
 
+def test_the_button_is_there_where_all_chains_are_unticked():
+    armature = add_runner()
+    armature.ik2d.chains[0].enabled = False
+    assert bpy.ops.ik2d.export.poll()
+    armature.ik2d.chains.clear()
+    assert not bpy.ops.ik2d.export.poll()
+
+
 @pytest.mark.parametrize("name", ["rig.glb", "//rig.glb"])
 def test_a_place_counts_from_the_working_folder_where_the_file_is_not_saved(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

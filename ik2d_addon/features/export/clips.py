@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 
 import bpy
 
@@ -17,6 +18,7 @@ from ...bake.request import checked_options
 from ...core.affine import changed
 from ...core.solution import CountedSteps
 from ...rig.animation.versions import HAS_SLOTS, first_slot
+from ...rig.chain.chain import RigChain
 
 # A clip's name in the file, and what plays it.
 Named = dict[str, Clip]
@@ -35,20 +37,33 @@ def planned(
         bpy.data.actions.remove(linked)
         own.name = name
     options = checked_options(options)
-    read = read_all(armatures, Names(None, None), [scene.frame_current], options)
+    chains: dict[bpy.types.Object, Sequence[RigChain]] = dict.fromkeys(armatures, ())
+    if solves(armatures):
+        read = read_all(armatures, Names(None, None), [scene.frame_current], options)
+        chains = {armature: its.rigs for armature, its in read.items()}
     asked = ActionsAsked.of(ALL, None, (None, None), 1, options.into)
     assert asked is not None
-    return clips_of(scene, {armature: its.rigs for armature, its in read.items()}, asked)
+    return clips_of(scene, chains, asked)
+
+
+def solves(armatures: Sequence[bpy.types.Object]) -> bool:
+    """Return whether chains of armatures are enabled: without any, clips are the keys as they play."""
+    return any(chain.enabled for armature in armatures for chain in armature.ik2d.chains)
 
 
 def baked_steps(
     armatures: Sequence[bpy.types.Object], clips: Sequence[Clip], options: BakeOptions | None
-) -> CountedSteps[tuple[Named, BakeReport]]:
-    """Bake all actions in steps; return the clips with the actions that hold the keys, and the report."""
-    report = yield from bake_steps(armatures, options=options, actions=ALL)
+) -> CountedSteps[tuple[Named, BakeReport | None]]:
+    """Bake all actions in steps; return the clips with the actions that hold the keys, and the report.
+
+    Of armatures without enabled chains nothing is baked, and there is no report.
+    """
+    report = None
+    if solves(armatures):
+        report = yield from bake_steps(armatures, options=options, actions=ALL)
     named: Named = {}
-    for clip, baked in zip(clips, report.by_action, strict=True):
-        holders = {part.armature: part.action for part in baked.by_armature}
+    for clip, baked in zip_longest(clips, report.by_action if report else ()):
+        holders = {part.armature: part.action for part in baked.by_armature} if baked else {}
         plays = tuple(_filled(play, holders.get(play.owner.name, "")) for play in clip.armatures)
         clip = changed(clip, armatures=plays)
         named[_free(_title(clip), named)] = clip

@@ -24,7 +24,7 @@ from .comparing import JointsExpected, ReadBack, SceneTime, empty_file
 from .formats import Format, format_of
 from .gltf import ClipFile
 from .motion import RigMotion, Skeleton, recorded_steps
-from .report import ClipReport, ExportReport, missed
+from .report import ClipReport, ExportReport, missed, replaced
 
 _BEFORE = -10  # a frame before all clips
 # What each clip's motion is: by clip, then by armature.
@@ -78,7 +78,7 @@ def _steps(
     files = _written(form, folder, name, motions, actions)
     told: list[ClipReport] = []
     notes = [say("Left out, since hidden: {names}", names=listed(hidden, most=2))] if hidden else []
-    notes += form.warnings(time.units)
+    notes += [*form.warnings(time.units), *(replaced(bake.by_action) if bake else ())]
     for file, its in files.items():
         yield from _compared(os.path.join(folder, file), form, time, expected, its, told, notes, total)
     return ExportReport(
@@ -86,8 +86,8 @@ def _steps(
         (*files, *sorted(set(_below(folder)) - set(files))),
         tuple(told),
         time.units,
-        (*bake.warnings, *dict.fromkeys(notes)),
-        missed(bake.by_action),
+        (*(bake.warnings if bake else ()), *dict.fromkeys(notes)),
+        missed(bake.by_action) if bake else (),
     )
 
 

@@ -9,7 +9,7 @@ from bpy.types import Operator
 
 from ...core.words import listed, noted
 from ...rig.chain.paths.owners import with_settings
-from ...ui.context import active_armature, why_not_solve
+from ...ui.context import active_armature, why_no_chain
 from ...ui.parts import entry
 from ...ui.registration import registration
 from ...ui.sliced import SlicedOperator
@@ -53,7 +53,7 @@ class IK2D_OT_export(SlicedOperator, Operator):
         description="Leave out bones that deform nothing, and carry none that do",
     )
 
-    why_not = staticmethod(why_not_solve)
+    why_not = staticmethod(why_no_chain)
     doing, done_noun = noted("Exporting"), noted("Export")
     _by_dialog = False
 

@@ -103,3 +103,16 @@ class ExportReport:
 def missed(reports: Sequence[BakeReport]) -> tuple[str, ...]:
     """Return the sentences of the bakes that leave tips off their targets, each after its action."""
     return tuple(f"{report.action}: {report.sentence()}" for report in reports if not report.all_reached)
+
+
+def replaced(reports: Sequence[BakeReport]) -> list[str]:
+    """Return a sentence for each action with keys made by hand that the bake has replaced."""
+    return [
+        say(
+            "{action}: the chains' motion replaces {keys}; to export these keys, untick the chains",
+            action=report.action,
+            keys=report.replaced.words,
+        )
+        for report in reports
+        if report.replaced.keys
+    ]

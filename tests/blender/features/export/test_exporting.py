@@ -228,6 +228,24 @@ def test_a_rig_that_is_hidden_moves_all_the_same(how, tmp_path):
     assert worst(Gltf(path).heads("Walk", times, BONES), wanted[::2]) < 1e-6
 
 
+@pytest.mark.parametrize("ticked", [True, False])
+def test_keys_edited_after_a_bake_are_named_and_exported_without_the_chains(ticked, tmp_path):
+    armature = add_runner()
+    bake(armature, actions='ALL')
+    play(armature, bpy.data.actions["Walk"])
+    bpy.context.scene.frame_set(10)
+    armature.pose.bones["thigh"].rotation_quaternion = (1.0, 0.5, 0.0, 0.0)
+    armature.pose.bones["thigh"].keyframe_insert("rotation_quaternion")
+    edited = joints(armature, 1, LENGTHS["Walk"])
+    armature.ik2d.chains[0].enabled = ticked
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rig.blend"))
+    report, path = exported(tmp_path / "rig.blend", ".glb")
+    found = Gltf(path).heads("Walk", np.arange(LENGTHS["Walk"]) / RATE, BONES)
+    warned = ["Walk: the chains' motion replaces " in sentence for sentence in report.warnings]
+    assert warned == ([True] if ticked else [])
+    assert (worst(found, edited[::2]) < 1e-6) != ticked
+
+
 def test_a_skin_that_is_hidden_is_named(tmp_path):
     add_runner()
     bpy.data.objects["Runner Skin"].hide_set(True)
