@@ -52,14 +52,14 @@ def jobs_for(scenes: Sequence[str], output: str | None, report: str | None) -> l
     written to one place, and for places that cannot be written.
     """
     _refuse_missing(scenes)
-    for option, pattern, such_as in (
-        ("--output", output, "baked/{name}.blend"),
-        ("--report", report, "reports/{name}.json"),
+    for option, pattern, folder, ending in (
+        ("--output", output, "baked", ".blend"),
+        ("--report", report, "reports", ".json"),
     ):
         if pattern is not None and PLACE_OF_NAME not in pattern and len(scenes) > 1:
             raise IK2DError(
                 f"{option} '{pattern}' is one place for {len(scenes)} files; put {{name}} in it, as in"
-                f" {such_as}"
+                f" {folder}/{{name}}{os.path.splitext(pattern)[1] or ending}"
             )
     jobs = [Job(scene, named_after(scene, output), named_after(scene, report)) for scene in scenes]
     _refuse_shared(jobs)

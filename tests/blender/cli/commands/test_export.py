@@ -146,6 +146,12 @@ def test_a_file_that_does_not_come_back_is_not_written(scene, tmp_path, capsys, 
     assert (tmp_path / "rig.glb").read_bytes() == b"before" and files_of(tmp_path) == {"rig.blend", "rig.glb"}
 
 
+def test_one_place_for_several_files_is_refused_with_a_place_of_the_format(scene, tmp_path, capsys):
+    (tmp_path / "other.blend").write_bytes(scene[1])
+    assert export(scene[0], tmp_path / "other.blend", "--output", tmp_path / "rig.glb") == 2
+    assert "put {name} in it, as in baked/{name}.glb" in capsys.readouterr().err
+
+
 @in_bpy
 @pytest.mark.slow
 def test_several_files_get_a_process_each(scene, tmp_path):
