@@ -10,6 +10,7 @@ import bpy
 from ...bake import BakeOptions, BakeReport, bake_steps
 from ...bake.actions.arguments import ALL
 from ...bake.actions.clips import Clip, Play
+from ...bake.actions.copies import is_copy_of
 from ...bake.actions.names import clip_name
 from ...bake.actions.planning import ActionsAsked, clips_of
 from ...bake.actions.stage import Stage
@@ -66,7 +67,8 @@ def baked_steps(
         holders = {part.armature: part.action for part in baked.by_armature} if baked else {}
         plays = tuple(_filled(play, holders.get(play.owner.name, "")) for play in clip.armatures)
         clip = changed(clip, armatures=plays)
-        named[_free(_title(clip), named)] = clip
+        title = _free(_title(clip), named)
+        named[title] = clip if baked else changed(clip, armatures=tuple(map(_as_baked, plays)))
     return named, report
 
 
@@ -78,6 +80,13 @@ def _filled(play: Play, action: str) -> Play:
     own = f"OB{play.owner.name}"
     has_own = HAS_SLOTS and own in holder.slots
     return Play(play.owner, holder, own if has_own else first_slot(holder))
+
+
+def _as_baked(play: Play) -> Play:
+    """Return what an armature plays, of an action that was baked into a new one that one."""
+    source = play.action
+    copies = (action for action in bpy.data.actions if source is not None and is_copy_of(action, source))
+    return Play(play.owner, next(copies, source), play.slot)
 
 
 def _title(clip: Clip) -> str:

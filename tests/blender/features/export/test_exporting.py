@@ -15,7 +15,7 @@ from gltf_player import Gltf
 from rigs import add_target, override_from
 from rigs_of_three_actions import BONES, LENGTHS, add_runner, joints, play, saved, worst
 
-from ik2d_addon.bake import bake
+from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.export.comparing import ReadBack
 from ik2d_addon.features.export.exporting import export_open_file
@@ -228,11 +228,11 @@ def test_a_rig_that_is_hidden_moves_all_the_same(how, tmp_path):
     assert worst(Gltf(path).heads("Walk", times, BONES), wanted[::2]) < 1e-6
 
 
-@pytest.mark.parametrize("ticked", [True, False])
-def test_keys_edited_after_a_bake_are_named_and_exported_without_the_chains(ticked, tmp_path):
+@pytest.mark.parametrize("into, ticked", [('THIS', True), ('THIS', False), ('NEW', False)])
+def test_keys_edited_after_a_bake_are_named_and_exported_without_the_chains(into, ticked, tmp_path):
     armature = add_runner()
-    bake(armature, actions='ALL')
-    play(armature, bpy.data.actions["Walk"])
+    bake(armature, actions='ALL', options=BakeOptions(into=into))
+    play(armature, bpy.data.actions["Walk" if into == 'THIS' else "Walk baked"])
     bpy.context.scene.frame_set(10)
     armature.pose.bones["thigh"].rotation_quaternion = (1.0, 0.5, 0.0, 0.0)
     armature.pose.bones["thigh"].keyframe_insert("rotation_quaternion")
@@ -242,7 +242,7 @@ def test_keys_edited_after_a_bake_are_named_and_exported_without_the_chains(tick
     report, path = exported(tmp_path / "rig.blend", ".glb")
     found = Gltf(path).heads("Walk", np.arange(LENGTHS["Walk"]) / RATE, BONES)
     warned = ["Walk: the chains' motion replaces " in sentence for sentence in report.warnings]
-    assert warned == ([True] if ticked else [])
+    assert warned == ([True] if ticked else []) and {clip.clip for clip in report.clips} == set(LENGTHS)
     assert (worst(found, edited[::2]) < 1e-6) != ticked
 
 
