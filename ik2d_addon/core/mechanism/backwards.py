@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs import Floats
-from .drivers import ROUNDING, table_of
+from .drivers import ROUNDING, furthest, table_of
 from .joints import Points
 from .plan import Plan
 from .posing import posed
@@ -78,7 +78,8 @@ class _Search:
             far = np.array([0.0, 2.0 * rest + 1.0] if is_ram else [-np.pi, np.pi])
             own = [step for step, on in enumerate(self.plan.hangs) if on == {driver}]
             table = table_of(self.plan, driver, far, own)
-            self.low[column], self.high[column] = max(0.0, table.low) if is_ram else table.low, table.high
+            self.low[column] = max(0.0, table.low) if is_ram else table.low
+            self.high[column] = min(table.high, rest + furthest(self.plan, driver)) if is_ram else table.high
             bounds.append((max(far[0], table.low), min(far[1], table.high)))
         low, high = np.array(bounds).T
         if len(self.free) == 1:
@@ -113,9 +114,7 @@ class _Search:
         """Return the place (m,) at values x (m, k), and whether all loops close there."""
         values = list(others)
         for column, driver in enumerate(self.free):
-            values[driver] = (
-                np.maximum(x[:, column], 0.0) if self.plan.drivers[driver].ram >= 0 else x[:, column]
-            )
+            values[driver] = x[:, column]
         poses, margins = posed(self.plan, values)
         return poses.at(self.end) + np.zeros(len(x)), (margins >= -ROUNDING).all(axis=1)
 

@@ -20,9 +20,12 @@ from .plan import Plan
 from .posing import TURN, Turnings, posed
 
 Flags: TypeAlias = NDArray[np.bool_]
-# Rows of a table for a quarter of a turn, and for an eighth of the size; a table's most turns to a side.
-ROWS, RAM_PART, MOST_TURNS = 180, 0.125, 64
-FEW_ROWS = 45  # where Newton's method makes them
+# Rows of a table for a quarter of a turn, and for an eighth of the size.
+ROWS, RAM_PART = 180, 0.125
+# A table's most turns to a side, where they do not come round, and a ram's most sizes from rest.
+MOST_TURNS = MOST_SIZES = 64
+# Newton's method makes fewer rows, and is led to each in steps: less far.
+FEW_ROWS, LED_PART = 45, 0.125
 # A margin is 0 within rounding. A least margin so near to 0 touches it: a change point (Go Through).
 ROUNDING = 1e-14
 # Two change points that are nearer (radians) are one, a whole turn on.
@@ -125,12 +128,17 @@ def _range(plan: Plan, driver: int, values: Floats) -> tuple[float, float]:
     """Return the range to look at: from rest to the values, rounded outwards; turns come round."""
     rest, is_ram = plan.rest[driver], plan.drivers[driver].ram >= 0
     unit = RAM_PART if is_ram else TURN / 4.0
-    most = np.inf if is_ram else 4.0
-    if plan.is_geared:
-        most = 4.0 * MOST_TURNS
+    most = (furthest(plan, driver) if is_ram or plan.is_geared else TURN) / unit
     down = min(most, np.ceil((rest - min(rest, float(values.min()))) / unit))
     up = min(most, np.ceil((max(rest, float(values.max())) - rest) / unit))
     return rest - down * unit, rest + up * unit
+
+
+def furthest(plan: Plan, driver: int) -> float:
+    """Return the greatest way from rest up to which a driver's values are looked at."""
+    most = MOST_SIZES if plan.drivers[driver].ram >= 0 else MOST_TURNS * TURN
+    is_long = plan.groups and (plan.drivers[driver].ram >= 0 or plan.is_geared)
+    return most * LED_PART if is_long else most
 
 
 def _table(plan: Plan, driver: int, low: float, high: float, steps: Sequence[int]) -> DriverTable:

@@ -12,18 +12,16 @@ from ..errors import IK2DError
 from ..inputs import LARGEST_ANGLE, LONGEST, Floats, brief, checked_kind, common_shape, floats_within, number
 from ..words import refusal
 from .backwards import solved_backwards
-from .drivers import MOST_TURNS, feasible
+from .drivers import feasible, furthest
 from .joints import GROUND, MOST_BODIES, Body, Driver, Joint, Kind, checked_body, point
 from .mobility import Mobility, mobility_of
 from .plan import Plan, planned
-from .posing import TURN
 from .solution import MechanismSolution
 from .solve import solved
 
 DEAD = ("STOP", "EASE", "THROUGH")
 # Of a place that is dragged, from the joints, in sizes.
 FARTHEST = 1e6
-MOST_ANGLE = MOST_TURNS * TURN  # of a range that is looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +68,9 @@ class Mechanism:
         keeps_angle: b does not turn against a, as a piston does not. Raises IK2DError for no direction.
         """
         along = point(direction, "direction")
-        if not abs(along) > 0.0:
+        if not along:
             raise refusal("The slide of '{a}' and '{b}' has no direction", a=a, b=b)
+        along /= max(abs(along.real), abs(along.imag))  # the length of the least numbers has no digits
         checked_kind(keeps_angle, bool, "keeps_angle")
         at, kind = point(place, "place"), Kind.GUIDE if keeps_angle else Kind.SLIDE
         return self._with(a, b, kind, at, at, along=along / abs(along))
@@ -234,9 +233,10 @@ class Mechanism:
         if ends[0] >= ends[1]:
             raise IK2DError(f"least must be below greatest, not {ends[0]} and {ends[1]}")
         values = [float(value[0]) for value in self._values({} if others is None else others)]
-        unit = plan.size if self.drivers[count].ram >= 0 else 1.0
-        if unit == 1.0 and max(abs(end) for end in ends) > MOST_ANGLE:
-            raise IK2DError(f"a driver's range must lie within {MOST_ANGLE:.0f} radians")
+        is_ram, most = self.drivers[count].ram >= 0, furthest(plan, count)
+        unit, words = (plan.size, "sizes of the mechanism") if is_ram else (1.0, "radians")
+        if max(abs(end / unit) for end in ends) > most:
+            raise IK2DError(f"a driver's range must lie within {most:.0f} {words}")
         return feasible(plan, count, ends[0] / unit, ends[1] / unit, values) * unit
 
     def _ready(self) -> Plan:

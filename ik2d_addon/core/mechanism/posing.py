@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..inputs import Floats
+from ..words import refusal
 from .joints import Joint, Kind
 from .newton import LEAD, STEPS
 from .plan import Plan
@@ -15,6 +16,8 @@ from .steps import Poses
 Turnings = Mapping[int, tuple[int, Floats]]
 # So many numbers of J are in memory at once.
 MANY = 4_000_000
+# Steps on the way from rest, of which each poses all frames.
+MOST_STEPS = 400
 TURN = 2.0 * np.pi
 
 
@@ -23,7 +26,11 @@ def posed(plan: Plan, values: Sequence[Floats], turnings: Turnings | None = None
 
     Margins of steps that always close are infinite. turnings: where steps change sides, counted from rest.
     """
-    poses, margins = _stepped(plan, values, turnings or {}, len(plan.steps))
+    lengths = [
+        np.maximum(value, 0.0) if one.ram >= 0 else value
+        for one, value in zip(plan.drivers, values, strict=True)
+    ]  # differences reach below 0
+    poses, margins = _stepped(plan, lengths, turnings or {}, len(plan.steps))
     frames = max((len(value) for value in values), default=1)
     each = [np.broadcast_to(np.inf if margin is None else margin, frames) for margin in margins]
     return poses, np.array(each).T if each else np.full((frames, 1), np.inf)
@@ -62,6 +69,11 @@ def _led(plan: Plan, number: int, poses: Poses, turnings: Turnings) -> Floats:
     group, frames = plan.groups[number], max((len(value) for value in poses.values), default=1)
     ways = [_short(plan, driver, value - plan.rest[driver]) for driver, value in enumerate(poses.values)]
     furthest = max((float(np.abs(way).max(initial=0.0)) for way in ways), default=0.0)
+    if furthest > MOST_STEPS * LEAD:
+        bodies = plan.words(group.bodies)
+        raise refusal(
+            "Drivers of {bodies} are too far from rest: give them values nearer to it", bodies=bodies
+        )
     steps = max(STEPS, int(np.ceil(furthest / LEAD)))
     rows = max(1, MANY // (3 * len(group.bodies)) ** 2)
     parts, margins = [], []

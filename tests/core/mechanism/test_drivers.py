@@ -220,3 +220,16 @@ def test_what_was_found_for_one_range_is_found_for_a_frame_alone():
     for row in (0, 17, 59):
         alone = jansen_leg().mechanism.solve({"crank": values[row]})
         assert np.abs(np.exp(1j * alone.turns[0]) - np.exp(1j * together.turns[row])).max() < 1e-12
+
+
+def test_a_ram_of_any_length_is_held_within_its_triangle():
+    mechanism = pinned((0, "boom", 0)).ram(0, [1, -1], "boom", [1, 1], "ram").drive("ram")
+    with np.errstate(invalid="raise"):
+        solution = mechanism.solve({"ram": [0.0, 5e-324, 2.0, 1e4, 1e300]})
+    ends = [0.0, 0.0, 2.0, 8.0**0.5, 8.0**0.5]
+    assert np.abs(solution.drivers["ram"] - ends).max() < 1e-12
+    assert solution.status[2:].tolist() == [
+        MechanismStatus.CLOSED,
+        MechanismStatus.HELD,
+        MechanismStatus.HELD,
+    ]

@@ -133,6 +133,14 @@ def test_a_toggle_is_held_at_its_dead_point_and_says_so():
     ]
 
 
+@pytest.mark.parametrize("least", [1.0, 1e-310, 5e-324])
+def test_a_slide_takes_its_direction_from_the_least_numbers(least):
+    slider = Mechanism().pin(0, "crank", [0, 0]).pin("crank", "rod", [1, 0]).drive("crank")
+    solution = slider.slide(0, "rod", [4, 3], [least, least]).solve({"crank": 0.2})
+    at = solution.places("rod", [4, 3])[0]
+    assert solution.status[0] == MechanismStatus.CLOSED and abs(at[0] - 4 - (at[1] - 3)) < 1e-12
+
+
 def test_a_mechanism_is_pickled_without_its_plan():
     machine = jansen_leg()
     first = machine.mechanism.solve(machine.run(20))
@@ -175,6 +183,10 @@ FOUR = four_bar().mechanism
         (lambda: landing_gear().mechanism.solve({"ram": -1.0}), "the length of 'ram' must not be negative"),
         (lambda: FOUR.feasible("crank", 1.0, 1.0), "least must be below greatest, not 1.0 and 1.0"),
         (lambda: FOUR.feasible("crank", 0.0, 1e5), "a driver's range must lie within 402 radians"),
+        (
+            lambda: landing_gear().mechanism.feasible("ram", 0.1, 1e6),
+            "a driver's range must lie within 64 sizes of the mechanism",
+        ),
         (
             lambda: excavator().mechanism.solve({"ram boom": [2, 2], "ram stick": [1, 1, 1]}),
             "hand in as many .*",

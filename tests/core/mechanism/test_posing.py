@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from machines import coupled_wheels, four_bar, pinned, slider_crank, xy
 
-from ik2d_addon.core import IK2DError
+from ik2d_addon.core import IK2DError, Mechanism, MechanismStatus
 from ik2d_addon.core.mechanism.joints import Joint, Kind
 from ik2d_addon.core.mechanism.posing import gap, posed
 from ik2d_addon.core.mechanism.steps import Poses
@@ -53,3 +53,12 @@ def test_more_bodies_without_triangles_than_40_are_refused():
 
 def test_one_value_stays_one_row():
     assert posed(four_bar().mechanism.plan, [np.zeros(1)])[1].shape == (1, 2)
+
+
+def test_drivers_that_newton_would_be_led_to_for_ever_are_refused():
+    slider = Mechanism().slide(0, "table", [0, 0], [1, 0], True).ram(0, [-1, 0.3], "table", [0, 0], "ram")
+    slider = slider.drive("ram")
+    assert slider.solve({"ram": 20.0}).status[0] == MechanismStatus.CLOSED
+    for length in (1e3, 1e300):
+        with pytest.raises(IK2DError, match="Drivers of 'table' are too far from rest"):
+            slider.solve({"ram": length})
