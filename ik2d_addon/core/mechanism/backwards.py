@@ -56,10 +56,7 @@ def solved_backwards(
         used[driver] = best[:, column]
     solution = solved(plan, used)
     number, place = end
-    at = (
-        np.exp(1j * solution.turns[:, number]) * (place * plan.size + plan.centre)
-        + solution.shifts[:, number]
-    )
+    at = solution.at(number, place * plan.size + plan.centre)
     return replace(solution, residual=np.abs(at - (targets * plan.size + plan.centre)))
 
 
@@ -74,7 +71,7 @@ class _Search:
         """Return values (n, k) to start from, over the intervals that hold rest; rest is the first."""
         bounds = []
         for column, driver in enumerate(self.free):
-            rest, is_ram = self.plan.rest[driver], self.plan.drivers[driver].ram >= 0
+            rest, is_ram = self.plan.rest[driver], self.plan.drivers[driver].is_ram
             far = np.array([0.0, 2.0 * rest + 1.0] if is_ram else [-np.pi, np.pi])
             own = [step for step, on in enumerate(self.plan.hangs) if on == {driver}]
             table = table_of(self.plan, driver, far, own)

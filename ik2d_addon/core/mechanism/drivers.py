@@ -42,7 +42,7 @@ class DriverTable:
 
     low: float  # the interval that holds rest, or is nearest to it; infinite where no end was found
     high: float
-    turnings: dict[int, tuple[int, Floats]]  # change points of steps
+    turnings: Turnings  # change points of steps
     is_empty: bool = False  # nothing closes
 
 
@@ -53,12 +53,12 @@ class Held:
     values: list[Floats]
     held: Flags
     eased: Flags
-    turnings: dict[int, tuple[int, Floats]]
+    turnings: Turnings
 
 
 def held(plan: Plan, values: Sequence[Floats], dead: str, ease: float) -> Held:
     """Return drivers' values (m,) that close the loops, as near as the parts that hold rest allow."""
-    used, turnings = list(values), dict[int, tuple[int, Floats]]()
+    used, turnings = list(values), Turnings()
     stopped = np.zeros((len(values), len(values[0]) if values else 1), bool)
     eased = stopped.copy()
     for driver, value in enumerate(values):
@@ -79,14 +79,14 @@ def held(plan: Plan, values: Sequence[Floats], dead: str, ease: float) -> Held:
     return Held(used, stopped, eased, turnings)
 
 
-def _repeated(plan: Plan, turnings: Turnings, values: Floats) -> dict[int, tuple[int, Floats]]:
+def _repeated(plan: Plan, turnings: Turnings, values: Floats) -> Turnings:
     """Return change points as far as values (m,) go: from turn to turn they are the same."""
     turns = int(np.abs(values).max(initial=0.0) // TURN) + 1
     if turns < 2 or plan.is_geared:
         return dict(turnings)
     found = {}
     for step, (driver, places) in turnings.items():
-        if plan.drivers[driver].ram < 0:
+        if not plan.drivers[driver].is_ram:
             once = np.sort(np.mod(places, TURN))
             once = once[np.diff(once, prepend=once[-1] - TURN) > SAME]
             places = (once + TURN * np.arange(-turns - 1, turns + 1)[:, None]).ravel()
@@ -100,7 +100,7 @@ def _within(plan: Plan, driver: int, value: Floats, table: DriverTable, ease: fl
     Eased by `softness.py`: from rest, the way that is left, x, becomes w exp((x - w) / w) below the width w.
     """
     rest = plan.rest[driver]
-    if plan.drivers[driver].ram >= 0:
+    if plan.drivers[driver].is_ram:
         ease *= rest
     way = value - rest
     for end, sign in ((table.high, 1.0), (table.low, -1.0)):
@@ -126,7 +126,7 @@ def table_of(plan: Plan, driver: int, values: Floats, steps: Sequence[int]) -> D
 
 def _range(plan: Plan, driver: int, values: Floats) -> tuple[float, float]:
     """Return the range to look at: from rest to the values, rounded outwards; turns come round."""
-    rest, is_ram = plan.rest[driver], plan.drivers[driver].ram >= 0
+    rest, is_ram = plan.rest[driver], plan.drivers[driver].is_ram
     unit = RAM_PART if is_ram else TURN / 4.0
     most = (furthest(plan, driver) if is_ram or plan.is_geared else TURN) / unit
     down = min(most, np.ceil((rest - min(rest, float(values.min()))) / unit))
@@ -136,8 +136,8 @@ def _range(plan: Plan, driver: int, values: Floats) -> tuple[float, float]:
 
 def furthest(plan: Plan, driver: int) -> float:
     """Return the greatest way from rest up to which a driver's values are looked at."""
-    most = MOST_SIZES if plan.drivers[driver].ram >= 0 else MOST_TURNS * TURN
-    is_long = plan.groups and (plan.drivers[driver].ram >= 0 or plan.is_geared)
+    most = MOST_SIZES if plan.drivers[driver].is_ram else MOST_TURNS * TURN
+    is_long = plan.groups and (plan.drivers[driver].is_ram or plan.is_geared)
     return most * LED_PART if is_long else most
 
 
@@ -145,7 +145,7 @@ def _table(plan: Plan, driver: int, low: float, high: float, steps: Sequence[int
     rest = plan.rest[driver]
     intervals, turnings = looked_at(plan, driver, _rows(plan, driver, low, high), steps, plan.rest)
     if not any(start <= rest <= end for start, end in intervals):  # the nearest, wherever frames are
-        low, high = (0.0, rest + 1.0) if plan.drivers[driver].ram >= 0 else (-TURN, TURN)
+        low, high = (0.0, rest + 1.0) if plan.drivers[driver].is_ram else (-TURN, TURN)
         intervals, turnings = looked_at(plan, driver, _rows(plan, driver, low, high), steps, plan.rest)
     if not intervals:
         return DriverTable(rest, rest, turnings, is_empty=True)
@@ -159,11 +159,11 @@ def _rows(plan: Plan, driver: int, low: float, high: float) -> Floats:
     rows: Floats = rest + width * np.arange(
         np.floor((low - rest) / width) - 1, np.ceil((high - rest) / width) + 2
     )
-    return np.maximum(rows, 0.0) if plan.drivers[driver].ram >= 0 else rows
+    return np.maximum(rows, 0.0) if plan.drivers[driver].is_ram else rows
 
 
 def _width(plan: Plan, driver: int) -> float:
-    unit = RAM_PART if plan.drivers[driver].ram >= 0 else TURN / 4.0
+    unit = RAM_PART if plan.drivers[driver].is_ram else TURN / 4.0
     return unit / (FEW_ROWS if plan.groups else ROWS)
 
 
@@ -177,9 +177,9 @@ def feasible(plan: Plan, driver: int, low: float, high: float, others: Sequence[
 
 def looked_at(
     plan: Plan, driver: int, rows: Floats, steps: Sequence[int], others: Sequence[float]
-) -> tuple[list[tuple[float, float]], dict[int, tuple[int, Floats]]]:
+) -> tuple[list[tuple[float, float]], Turnings]:
     """Return the intervals of a driver in which steps close, over the rows of a table, and change points."""
-    turnings: dict[int, tuple[int, Floats]] = {}
+    turnings: Turnings = {}
     width, steps = _width(plan, driver), [step for step in steps if plan.steps[step].may_open]
 
     def margins(value: Floats) -> Floats:
@@ -232,27 +232,27 @@ def _least(margin: Callable[[Floats], Floats], places: Floats, width: float) -> 
 
 def _intervals(closes: Callable[[Floats], Flags], rows: Floats) -> list[tuple[float, float]]:
     """Return the intervals of rows (n,), growing, that close, their ends as exactly as floats allow."""
-    flags = closes(rows)
-    padded = np.concatenate(([False], flags, [False]))
+    padded = np.concatenate(([False], closes(rows), [False]))
     starts, ends = np.flatnonzero(padded[1:] & ~padded[:-1]), np.flatnonzero(padded[:-1] & ~padded[1:]) - 1
-    return [
-        (
-            float(rows[i]) if i == 0 else _edge(closes, rows[i], rows[i - 1]),
-            float(rows[j]) if j == len(rows) - 1 else _edge(closes, rows[j], rows[j + 1]),
-        )
-        for i, j in zip(starts, ends, strict=True)
-    ]
+    inside = rows[np.concatenate((starts, ends))]
+    outside = rows[np.concatenate((np.maximum(starts - 1, 0), np.minimum(ends + 1, len(rows) - 1)))]
+    edges = np.where(inside == outside, inside, _last_closing(closes, inside, outside))
+    return [(float(low), float(high)) for low, high in edges.reshape(2, -1).T]
 
 
-def _edge(closes: Callable[[Floats], Flags], inside: float, outside: float) -> float:
-    """Return the last value that closes on the way from one that does to one that does not."""
-    for _ in range(DEPTH):
-        between = np.linspace(inside, outside, PARTS + 1)
-        flags = closes(between)
-        flags[0], flags[-1] = True, False
-        first = int(flags.argmin())
-        inside, outside = between[first - 1], between[first]
-    return float(inside)
+def _last_closing(closes: Callable[[Floats], Flags], inside: Floats, outside: Floats) -> Floats:
+    """Return the last values (m,) on the ways from some that close to some that do not.
+
+    closes: values (m * n,), those of each way together, to whether they close.
+    """
+    at = np.arange(len(inside))
+    for _ in range(DEPTH if len(inside) else 0):
+        between = np.linspace(inside, outside, PARTS + 1, axis=1)
+        flags = closes(between.ravel()).reshape(between.shape)
+        flags[:, 0], flags[:, -1] = True, False
+        first = flags.argmin(axis=1)
+        inside, outside = between[at, first - 1], between[at, first]
+    return inside
 
 
 def _hold_several(
@@ -283,20 +283,13 @@ def _share(plan: Plan, values: Sequence[Floats], on: frozenset[int], step: int, 
 
     1 where it does not even close at rest.
     """
-    frames = len(values[0])
-    low, high = np.zeros(frames), np.ones(frames)
-    never = np.zeros(frames, bool)
-    for depth in range(DEPTH):
-        shares = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, PARTS + 1)
-        flat = shares.ravel()
-        each = [np.repeat(value, PARTS + 1) for value in values]
+
+    def closes(shares: Floats) -> Flags:
+        each = [np.repeat(value, len(shares) // len(value)) for value in values]
         for driver in on:
-            each[driver] = plan.rest[driver] + flat * (each[driver] - plan.rest[driver])
-        flags = (posed(plan, each, turnings)[1][:, step] >= -ROUNDING).reshape(shares.shape)
-        if depth == 0:
-            never = ~flags[:, 0]
-        flags[:, 0], flags[:, -1] = True, False
-        first = flags.argmin(axis=1)
-        at = np.arange(frames)
-        low, high = shares[at, first - 1], shares[at, first]
-    return np.where(never, 1.0, low)
+            each[driver] = plan.rest[driver] + shares * (each[driver] - plan.rest[driver])
+        flags: Flags = posed(plan, each, turnings)[1][:, step] >= -ROUNDING
+        return flags
+
+    none, all_ = np.zeros(len(values[0])), np.ones(len(values[0]))
+    return np.where(closes(none), _last_closing(closes, none, all_), 1.0)

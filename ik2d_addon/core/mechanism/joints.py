@@ -68,10 +68,15 @@ class Driver:
     against: int = 0
     ram: int = -1  # the number of its joint
 
+    @property
+    def is_ram(self) -> bool:
+        """Whether it is a length."""
+        return self.ram >= 0
+
 
 def ends_of(driver: Driver, joints: Sequence[Joint]) -> tuple[int, int]:
     """Return the two bodies that a driver moves against one another."""
-    if driver.ram >= 0:
+    if driver.is_ram:
         return joints[driver.ram].a, joints[driver.ram].b
     return driver.body, driver.against
 

@@ -233,8 +233,8 @@ class Mechanism:
         if ends[0] >= ends[1]:
             raise IK2DError(f"least must be below greatest, not {ends[0]} and {ends[1]}")
         values = [float(value[0]) for value in self._values({} if others is None else others)]
-        is_ram, most = self.drivers[count].ram >= 0, furthest(plan, count)
-        unit, words = (plan.size, "sizes of the mechanism") if is_ram else (1.0, "radians")
+        unit, most = plan.unit(count), furthest(plan, count)
+        words = "sizes of the mechanism" if self.drivers[count].is_ram else "radians"
         if max(abs(end / unit) for end in ends) > most:
             raise IK2DError(f"a driver's range must lie within {most:.0f} {words}")
         return feasible(plan, count, ends[0] / unit, ends[1] / unit, values) * unit
@@ -263,13 +263,13 @@ class Mechanism:
         found = [np.array([rest]) for rest in self.plan.rest]
         for name, given in drivers.items():
             count = self._driver(name)
-            is_ram = self.drivers[count].ram >= 0
+            is_ram = self.drivers[count].is_ram
             values = floats_within(given, f"driver {name!r}", LONGEST if is_ram else LARGEST_ANGLE)
             if values.ndim > 1 or not values.size:
                 raise IK2DError(f"driver {name!r} must be one number a frame, not {brief(given)}")
             if is_ram and (values < 0.0).any():
                 raise IK2DError(f"the length of {name!r} must not be negative")
-            found[count] = np.atleast_1d(values / self.plan.size if is_ram else values)
+            found[count] = np.atleast_1d(values / self.plan.unit(count))
         frames = common_shape(
             **{str(one.name): value.shape for one, value in zip(self.drivers, found, strict=True)}
         )

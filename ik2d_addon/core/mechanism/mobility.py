@@ -141,7 +141,7 @@ def _worst_gap(plan: Plan) -> tuple[Joint | None, float]:
     for driver, one in enumerate(plan.drivers):
         values = [np.full(LOOKS, rest) for rest in plan.rest]
         shares = np.linspace(-1.0, 1.0, LOOKS)
-        values[driver] = values[driver] * (1.0 + 0.5 * shares) if one.ram >= 0 else np.pi * shares
+        values[driver] = values[driver] * (1.0 + 0.5 * shares) if one.is_ram else np.pi * shares
         kept = held(plan, values, "THROUGH", 0.0)
         poses, _ = posed(plan, kept.values, kept.turnings)
         for joint in plan.unused:

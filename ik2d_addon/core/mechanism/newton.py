@@ -60,7 +60,7 @@ class Equations:
             rows.add(joint)
         for number in self.drivers:
             driver, value = self.given[number], poses.values[number]
-            if driver.ram >= 0:
+            if driver.is_ram:
                 rows.add_length(self.all[driver.ram], value)
             else:
                 rows.add_turn(driver.body, driver.against, 1.0, value)
@@ -168,7 +168,7 @@ class Group:
 
         earlier: the known bodies' poses on the way, the last those of `poses`.
         """
-        frames = max(len(value) for value in poses.values)
+        frames = poses.frames
         now = before = np.zeros((frames, 3 * len(self.bodies)))
         alive = np.ones(frames, bool)
         for known in earlier:

@@ -52,6 +52,10 @@ class Plan:
         """Each driver's value at rest, in parts of the size."""
         return _rest(self.drivers, self.joints)
 
+    def unit(self, driver: int) -> float:
+        """Return what a driver's values are parts of: radians, or the size."""
+        return self.size if self.drivers[driver].is_ram else 1.0
+
     @property
     def is_geared(self) -> bool:
         """Whether whole turns of a driver may come to another pose."""
@@ -115,7 +119,7 @@ def planned(
 
 
 def _rest(drivers: Sequence[Driver], joints: Sequence[Joint]) -> list[float]:
-    return [joints[one.ram].rest_length if one.ram >= 0 else 0.0 for one in drivers]
+    return [joints[one.ram].rest_length if one.is_ram else 0.0 for one in drivers]
 
 
 def _hangs(steps: Sequence[Placing]) -> tuple[frozenset[int], ...]:
@@ -208,7 +212,7 @@ class _Builder:
     def _angle(self, body: int) -> tuple[tuple[int, ...], Angle, int, int] | None:
         """Return how a body's turn is known: on which bodies, the formula, the driver, the joint used."""
         for number, one in enumerate(self.drivers):
-            if one.ram < 0 and body in (one.body, one.against):
+            if not one.is_ram and body in (one.body, one.against):
                 other = one.against if body == one.body else one.body
                 if other in self.known:
                     sign = 1.0 if body == one.body else -1.0

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The poses of a plan for drivers' values: its steps in their order, all frames at once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from .plan import Plan
 from .steps import Poses
 
 # Of a step, by its number: its driver, and the driver's values at which the step goes to its other side.
-Turnings = Mapping[int, tuple[int, Floats]]
+Turnings: TypeAlias = dict[int, tuple[int, Floats]]
 # So many numbers of J are in memory at once.
 MANY = 4_000_000
 # Steps on the way from rest, of which each poses all frames.
@@ -27,13 +28,12 @@ def posed(plan: Plan, values: Sequence[Floats], turnings: Turnings | None = None
     Margins of steps that always close are infinite. turnings: where steps change sides, counted from rest.
     """
     lengths = [
-        np.maximum(value, 0.0) if one.ram >= 0 else value
+        np.maximum(value, 0.0) if one.is_ram else value
         for one, value in zip(plan.drivers, values, strict=True)
     ]  # differences reach below 0
     poses, margins = _stepped(plan, lengths, turnings or {}, len(plan.steps))
-    frames = max((len(value) for value in values), default=1)
-    each = [np.broadcast_to(np.inf if margin is None else margin, frames) for margin in margins]
-    return poses, np.array(each).T if each else np.full((frames, 1), np.inf)
+    each = [np.broadcast_to(np.inf if margin is None else margin, poses.frames) for margin in margins]
+    return poses, np.array(each).T if each else np.full((poses.frames, 1), np.inf)
 
 
 def _stepped(
@@ -59,14 +59,14 @@ def _parity(plan: Plan, values: Sequence[Floats], driver: int, places: Floats) -
 
 def _short(plan: Plan, driver: int, way: Floats) -> Floats:
     """Return a driver's way from rest (m,) without whole turns, where these come to the same pose."""
-    if plan.drivers[driver].ram >= 0 or plan.is_geared:
+    if plan.drivers[driver].is_ram or plan.is_geared:
         return way
     return np.where(np.abs(way) > TURN, np.fmod(way, TURN), way)
 
 
 def _led(plan: Plan, number: int, poses: Poses, turnings: Turnings) -> Floats:
     """Place the bodies of a group; return its margin (m,)."""
-    group, frames = plan.groups[number], max((len(value) for value in poses.values), default=1)
+    group, frames = plan.groups[number], poses.frames
     ways = [_short(plan, driver, value - plan.rest[driver]) for driver, value in enumerate(poses.values)]
     furthest = max((float(np.abs(way).max(initial=0.0)) for way in ways), default=0.0)
     if furthest > MOST_STEPS * LEAD:

@@ -62,7 +62,7 @@ class MechanismSolution:
 
     def places(self, body: Body, place: ArrayLike) -> Floats:
         """Return where a place (x, y) of a body at rest is, (frames, 2)."""
-        return pairs(self._at(self._number(body), point(place, "place")))
+        return pairs(self.at(self._number(body), point(place, "place")))
 
     def length(self, ram: str) -> Floats:
         """Return the length (frames,) of a ram."""
@@ -78,7 +78,8 @@ class MechanismSolution:
             raise IK2DError(f"the mechanism has no body {brief(body)}")
         return self.bodies.index(body)
 
-    def _at(self, number: int, place: complex) -> Points:
+    def at(self, number: int, place: complex) -> Points:
+        """Return where a place of a body, by its number, is."""
         at: Points = np.exp(1j * self.turns[:, number]) * place + self.shifts[:, number]
         return at
 
@@ -90,7 +91,7 @@ class MechanismSolution:
                     joint.at_a * self.plan.size + self.plan.centre,
                     joint.at_b * self.plan.size + self.plan.centre,
                 ]
-                return ends[1] - ends[0], self._at(joint.b, ends[1]) - self._at(joint.a, ends[0])
+                return ends[1] - ends[0], self.at(joint.b, ends[1]) - self.at(joint.a, ends[0])
         raise IK2DError(f"the mechanism has no ram {brief(name)}")
 
     def remarks(self) -> list[str]:
@@ -126,7 +127,7 @@ class MechanismSolution:
         return said
 
     def _words(self, driver: Body, value: float) -> str:
-        if any(one.name == driver and one.ram >= 0 for one in self.plan.drivers):
+        if any(one.name == driver and one.is_ram for one in self.plan.drivers):
             return f"{value:.3g}"
         return f"{np.degrees(value):.1f}\N{DEGREE SIGN}"
 

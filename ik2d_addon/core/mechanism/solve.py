@@ -30,7 +30,7 @@ def solved(plan: Plan, given: Sequence[Floats], dead: str = "STOP", ease: float 
         np.multiply(poses.c[body], -plan.centre, out=shifts[body])
         shifts[body] += plan.size * poses.t[body]
     shifts += plan.centre
-    units = [plan.size if one.ram >= 0 else 1.0 for one in plan.drivers]
+    units = [plan.unit(driver) for driver in range(len(plan.drivers))]
     names = [one.name for one in plan.drivers]
     return MechanismSolution(
         plan=plan,

@@ -26,6 +26,11 @@ class Poses:
     c: dict[int, Points] = field(default_factory=lambda: {0: np.ones(1, complex)})
     t: dict[int, Points] = field(default_factory=lambda: {0: np.zeros(1, complex)})
 
+    @property
+    def frames(self) -> int:
+        """The number of frames of the drivers; 1 without any."""
+        return max((len(value) for value in self.values), default=1)
+
     def at(self, end: End) -> Points:
         """Return where a place of a body is."""
         body, place = end
