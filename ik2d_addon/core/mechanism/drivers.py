@@ -17,7 +17,8 @@ from ..inputs import Floats
 from ..softness import softened_within
 from .joints import CLOSED
 from .plan import Plan
-from .posing import TURN, Turnings, posed
+from .posing import Turnings, posed
+from .steps import TURN
 
 Flags: TypeAlias = NDArray[np.bool_]
 # Rows of a table for a quarter of a turn, and for an eighth of the size.

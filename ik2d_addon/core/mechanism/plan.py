@@ -44,6 +44,7 @@ class Plan:
     idle: tuple[int, ...]  # drivers that nothing is left for
     centre: complex
     size: float
+    whole: frozenset[int]  # bodies by drivers and gears, whose turns are numbers that count whole turns
     hangs: tuple[frozenset[int], ...]  # the drivers on which each step's margin depends
     tables: dict[Any, Any] = field(default_factory=dict)  # of drivers, as they are needed
 
@@ -114,8 +115,20 @@ def planned(
         for number, one in enumerate(drivers)
         if number not in builder.driving and builder.known.issuperset(ends_of(one, own))
     )
-    hangs = _hangs(steps)
-    return Plan(names, own, drivers, steps, builder.groups, left, unused, idle, middle, size, hangs)
+    return Plan(
+        names=names,
+        joints=own,
+        drivers=drivers,
+        steps=steps,
+        groups=builder.groups,
+        left=left,
+        unused=unused,
+        idle=idle,
+        centre=middle,
+        size=size,
+        whole=frozenset(builder.whole),
+        hangs=_hangs(steps),
+    )
 
 
 def _rest(drivers: Sequence[Driver], joints: Sequence[Joint]) -> list[float]:
@@ -153,6 +166,7 @@ class _Builder:
     def __init__(self, names: Sequence[Body], joints: Sequence[Joint], drivers: Sequence[Driver]) -> None:
         self.names, self.joints, self.drivers = names, joints, drivers
         self.known, self.used, self.driving = {GROUND}, set[int](), set[int]()
+        self.whole = {GROUND}
         self.steps: list[Placing] = []
         self.groups: dict[int, Group] = {}
         self.at: list[list[int]] = [[] for _ in names]
@@ -222,7 +236,7 @@ class _Builder:
             if joint.kind is Kind.GEAR:
                 ratio = joint.ratio if body == joint.b else 1.0 / joint.ratio
             on = (other, GROUND) if joint.kind is Kind.GEAR else (other,)
-            return on, _geared(other, ratio), -1, used if joint.kind is Kind.GEAR else -1
+            return on, _geared(other, ratio, other in self.whole), -1, used if joint.kind is Kind.GEAR else -1
         return None
 
     def _place_one(self, body: int) -> bool:
@@ -233,6 +247,8 @@ class _Builder:
         (number, pin), end = pins[0], _end(pins[0][1], body)
         own = pin.end(body)
         if angle := self._angle(body):
+            if angle[0][0] in self.whole or GROUND in angle[0]:
+                self.whole.add(body)
             return self._add(pin_and_angle(body, own, end, *angle[:3]), number, angle[3])
         far = max((one for _, one in pins), key=lambda one: abs(one.end(body) - own))
         if abs(far.end(body) - own) > POINT:  # its distance is not used: it is looked at in the end
@@ -296,8 +312,8 @@ def _against(other: int, driver: int, sign: float) -> Angle:
     return angle
 
 
-def _geared(other: int, ratio: float) -> Angle:
+def _geared(other: int, ratio: float, is_whole: bool) -> Angle:
     def angle(poses: Poses) -> Floats:
-        return ratio * poses.continuous(other)
+        return ratio * (poses.turns[other] if is_whole else poses.continuous(other))
 
     return angle

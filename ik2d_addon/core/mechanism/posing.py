@@ -11,7 +11,7 @@ from ..words import refusal
 from .joints import Joint, Kind
 from .newton import LEAD, STEPS
 from .plan import Plan
-from .steps import Poses
+from .steps import TURN, Poses
 
 # Of a step, by its number: its driver, and the driver's values at which the step goes to its other side.
 Turnings: TypeAlias = dict[int, tuple[int, Floats]]
@@ -19,7 +19,6 @@ Turnings: TypeAlias = dict[int, tuple[int, Floats]]
 MANY = 4_000_000
 # Steps on the way from rest, of which each poses all frames.
 MOST_STEPS = 400
-TURN = 2.0 * np.pi
 
 
 def posed(plan: Plan, values: Sequence[Floats], turnings: Turnings | None = None) -> tuple[Poses, Floats]:

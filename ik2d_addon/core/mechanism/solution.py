@@ -36,7 +36,8 @@ class MechanismSolution:
     """A mechanism's poses over frames; `Mechanism.solve` makes it.
 
     A place of a body at rest, p as a complex number, is at exp(i turn) p + shift. Turns of triangles' bodies
-    are continuous over the frames, and within half a turn from rest on the first one.
+    are continuous over the frames, and within half a turn from rest on the first one; those by drivers and
+    gears count whole turns.
 
     >>> crank = Mechanism().pin(0, "crank", [1, 0]).drive("crank")
     >>> crank.solve({"crank": [0, np.pi / 2]}).places("crank", [2, 0]).round(9)

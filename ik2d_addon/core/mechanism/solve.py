@@ -9,8 +9,9 @@ from ..inputs import Floats, unwrapped
 from .drivers import ROUNDING, held
 from .joints import CLOSED
 from .plan import Plan
-from .posing import TURN, gap, posed
+from .posing import gap, posed
 from .solution import MechanismSolution, status_of
+from .steps import TURN
 
 
 def solved(plan: Plan, given: Sequence[Floats], dead: str = "STOP", ease: float = 0.0) -> MechanismSolution:
@@ -47,12 +48,8 @@ def solved(plan: Plan, given: Sequence[Floats], dead: str = "STOP", ease: float 
 
 
 def _continuous(plan: Plan, turns: Floats) -> Floats:
-    """Return turns (bodies, frames) without jumps, but for bodies whose turn is given as a number."""
-    given = {0}
-    for step in plan.steps:
-        if step.side == 0.0 and step.drivers and step.place and given.issuperset(step.on):
-            given.update(step.bodies)
-    found = [body for body in range(len(turns)) if body not in given]
+    """Return turns (bodies, frames) without jumps, but for bodies whose turns count whole turns already."""
+    found = [body for body in range(len(turns)) if body not in plan.whole]
     some = turns[found]
     some[:, 0] -= TURN * np.rint(some[:, 0] / TURN)
     turns[found] = unwrapped(some.T).T

@@ -13,6 +13,7 @@ from .joints import Points
 
 End = tuple[int, complex]  # a place of a body
 Side = Floats | float
+TURN = 2.0 * np.pi
 Angle = Callable[["Poses"], Floats]
 
 
@@ -37,13 +38,13 @@ class Poses:
         return self.c[body] * place + self.t[body]
 
     def continuous(self, body: int) -> Floats:
-        """Return a body's turn (m,) without jumps of whole turns, least on the row nearest to rest."""
+        """Return a body's turn (m,) without jumps, within half a turn on the row nearest to rest."""
         turn = unwrapped(self.turns[body][:, np.newaxis])[:, 0]
         ways = [
             np.abs(value - value_at_rest) for value, value_at_rest in zip(self.values, self.rest, strict=True)
         ]
         anchor = int(np.sum(ways, axis=0).argmin()) if len(turn) > 1 else 0
-        turn += self.turns[body][anchor] - turn[anchor]
+        turn -= TURN * np.rint(turn[anchor] / TURN)
         return turn
 
     def put(self, body: int, turn: Floats, place: complex, at: Points) -> None:

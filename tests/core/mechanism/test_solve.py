@@ -49,3 +49,29 @@ def test_three_wheels_on_one_rod_agree_and_jam_where_a_pivot_is_off():
     assert (solution.status == MechanismStatus.CLOSED).all() and solution.open.max() < 1e-7
     off = solved(wheels(2.05).plan, [np.linspace(0.1, 6.0, 401)], "THROUGH")
     assert 0.04 < off.open.max() < 0.06 and (off.status == MechanismStatus.OPEN).any()
+
+
+def test_a_geared_wheel_turns_by_its_ratio_however_far_apart_frames_are():
+    mechanism = pinned((0, "crank", 0), (0, "wheel", 5), (0, "third", 9)).gear("crank", "wheel", 0.5)
+    mechanism = mechanism.gear("wheel", "third", 9.0).drive("crank")
+    angles = np.array([0.0, 5.0, 10.0, 15.0, -40.0])
+    together = mechanism.solve({"crank": angles})
+    assert np.abs(together.turn("wheel") - 0.5 * angles).max() < 1e-12
+    assert np.abs(together.turn("third") - 4.5 * angles).max() < 1e-12
+
+
+def test_a_wheel_geared_to_a_rocker_keeps_its_turns_from_frame_to_frame():
+    mechanism = four_bar().mechanism.pin(0, "wheel", [5, 5]).gear("rocker", "wheel", 37.3)
+    solution = mechanism.solve({"crank": np.linspace(0.0, 6.0, 13)})
+    assert np.abs(solution.turn("wheel") - 37.3 * solution.turn("rocker")).max() < 1e-9
+
+
+def test_a_wheel_geared_to_a_rocker_is_at_rest_where_the_rocker_is():
+    mechanism = pinned(
+        (0, "crank", 0), ("crank", "rod", 1j), ("rod", "rocker", -2 + 1j), ("rocker", 0, -2 - 1j)
+    )
+    mechanism = mechanism.pin(0, "wheel", [5, 5]).gear("rocker", "wheel", 0.5).drive("crank")
+    for angle in (-0.3, 0.3):
+        solution = mechanism.solve({"crank": angle})
+        assert abs(solution.turn("rocker")[0]) < 1.0
+        assert abs(solution.turn("wheel")[0] - 0.5 * solution.turn("rocker")[0]) < 1e-12
