@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..inputs import Floats
 from ..words import refusal
 from .joints import Joint, Kind
-from .newton import LEAD, STEPS
+from .newton import LEAD, STEPS, Group
 from .plan import Plan
 from .steps import TURN, Poses
 
@@ -66,29 +67,40 @@ def _short(plan: Plan, driver: int, way: Floats) -> Floats:
 def _led(plan: Plan, number: int, poses: Poses, turnings: Turnings) -> Floats:
     """Place the bodies of a group; return its margin (m,)."""
     group, frames = plan.groups[number], poses.frames
-    ways = [_short(plan, driver, value - plan.rest[driver]) for driver, value in enumerate(poses.values)]
-    furthest = max((float(np.abs(way).max(initial=0.0)) for way in ways), default=0.0)
-    if furthest > MOST_STEPS * LEAD:
-        bodies = plan.words(group.bodies)
-        raise refusal(
-            "Drivers of {bodies} are too far from rest: give them values nearer to it", bodies=bodies
-        )
-    steps = max(STEPS, int(np.ceil(furthest / LEAD)))
+    ways = [
+        np.broadcast_to(_short(plan, driver, value - plan.rest[driver]), frames)
+        for driver, value in enumerate(poses.values)
+    ]
+    counts = _steps_on_the_way(plan, group, np.abs(ways).max(axis=0) if ways else np.zeros(frames))
     rows = max(1, MANY // (3 * len(group.bodies)) ** 2)
-    parts, margins = [], []
-    for first in range(0, frames, rows):
-        some = [np.broadcast_to(way, frames)[first : first + rows] for way in ways]
-        led = []
-        for n in range(1, steps + 1):
-            values = [rest + way * (n / steps) for rest, way in zip(plan.rest, some, strict=True)]
-            led.append(_stepped(plan, values, turnings, number)[0])
-        margins.append(group.place(led[-1], led))
-        parts.append(led[-1])
+    margins = np.empty(frames)
     for body in group.bodies:
-        poses.turns[body] = np.concatenate([part.turns[body] for part in parts])
-        poses.c[body] = np.concatenate([part.c[body] for part in parts])
-        poses.t[body] = np.concatenate([part.t[body] for part in parts])
-    return np.concatenate(margins)
+        poses.put(body, np.zeros(frames), 0j, np.zeros(frames, complex))
+    for count in np.unique(counts):
+        alike = np.flatnonzero(counts == count)
+        for some in np.split(alike, range(rows, len(alike), rows)):
+            led = []
+            for share in np.arange(1, count + 1) / count:
+                values = [rest + way[some] * share for rest, way in zip(plan.rest, ways, strict=True)]
+                led.append(_stepped(plan, values, turnings, number)[0])
+            margins[some] = group.place(led[-1], led)
+            for body in group.bodies:
+                poses.turns[body][some] = led[-1].turns[body]
+                poses.c[body][some] = led[-1].c[body]
+                poses.t[body][some] = led[-1].t[body]
+    return margins
+
+
+def _steps_on_the_way(plan: Plan, group: Group, furthest: Floats) -> NDArray[np.intp]:
+    """Return the number of steps (m,) from rest on for ways (m,): that of a row depends on no other."""
+    if furthest.max(initial=0.0) > MOST_STEPS * LEAD:
+        raise refusal(
+            "Drivers of {bodies} are too far from rest: give them values nearer to it",
+            bodies=plan.words(group.bodies),
+        )
+    doubled = np.ceil(np.log2(np.maximum(furthest / (STEPS * LEAD), 1.0)))  # few counts: many rows at once
+    counts: NDArray[np.intp] = STEPS * 2 ** doubled.astype(np.intp)
+    return counts
 
 
 def gap(poses: Poses, joint: Joint) -> Floats:

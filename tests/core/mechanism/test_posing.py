@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from machines import coupled_wheels, four_bar, pinned, slider_crank, xy
+from machines import coupled_wheels, far_stephenson, four_bar, pinned, slider_crank, xy
 
 from ik2d_addon.core import IK2DError, Mechanism, MechanismStatus
 from ik2d_addon.core.mechanism.joints import Joint, Kind
@@ -62,3 +62,13 @@ def test_drivers_that_newton_would_be_led_to_for_ever_are_refused():
     for length in (1e3, 1e300):
         with pytest.raises(IK2DError, match="Drivers of 'table' are too far from rest"):
             slider.solve({"ram": length})
+
+
+def test_a_row_is_led_in_steps_of_its_own_however_far_others_are():
+    plan = far_stephenson().mechanism.plan
+    values = np.array([0.1, -0.4, 0.157, 5.0, 0.3])
+    together, margins = posed(plan, [values])
+    for row in range(len(values)):
+        alone, margin = posed(plan, [values[row : row + 1]])
+        assert np.array_equal(margin[0], margins[row])
+        assert all(alone.turns[body][0] == together.turns[body][row] for body in alone.turns if body)
