@@ -42,16 +42,7 @@ def add_actions(parser: argparse.ArgumentParser) -> None:
         help="actions to bake, each with those of its targets and with its own frames, which --frames cuts:"
         " all, or names, one after the other (default: what is assigned)",
     )
-    parser.add_argument(
-        "--pair",
-        metavar="A=B",
-        type=_pair,
-        action="append",
-        default=[],
-        dest="pairs",
-        help="with --actions: A is played together with the targets' action B, repeatable, where no slot, NLA"
-        " strip or name (Walk and 'Walk targets') tells",
-    )
+    add_pairs(parser, "with --actions: ")
     parser.add_argument(
         "--into",
         metavar="this|new",
@@ -64,6 +55,20 @@ def add_actions(parser: argparse.ArgumentParser) -> None:
         "--assign-baked",
         action="store_true",
         help="with --into new: new actions take the place of those that are assigned, also with --actions",
+    )
+
+
+def add_pairs(parser: argparse.ArgumentParser, where: str = "") -> None:
+    """Add the actions of targets that go with those of armatures. where: it applies, in words."""
+    parser.add_argument(
+        "--pair",
+        metavar="A=B",
+        type=_pair,
+        action="append",
+        default=[],
+        dest="pairs",
+        help=f"{where}A is played together with the targets' action B, repeatable, where no slot, NLA strip"
+        " or name (Walk and 'Walk targets') tells",
     )
 
 

@@ -4,6 +4,7 @@
 import argparse
 
 from . import values
+from .bake_options import add_pairs
 
 
 def add_export_options(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +23,7 @@ def add_export_options(parser: argparse.ArgumentParser) -> None:
         help="file to write, whose ending says the format, {name} being the scene's name; of USD one for"
         " each clip",
     )
+    add_pairs(parser)
     parser.add_argument(
         "--deform-only",
         action="store_true",

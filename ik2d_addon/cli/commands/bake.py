@@ -48,6 +48,8 @@ def _done(options: argparse.Namespace, output: str, held: ExitStack, stdout: Tex
 
 def baked(options: argparse.Namespace) -> Sequence[BakeReport]:
     """Bake the open file as the options say, save nothing, and return the report of each armature."""
+    if options.pairs and options.actions is None:
+        raise IK2DError("--pair goes with --actions; add --actions all, or their names")
     armatures = armatures_of(options)
     scene.leave_edit_mode(armatures)
     report = bake(
@@ -57,7 +59,7 @@ def baked(options: argparse.Namespace) -> Sequence[BakeReport]:
         options=bake_options(options),
         progress=_ProgressLine(armatures),
         actions=actions_wanted(options),
-        pairs=_pairs(options),
+        pairs=pairs_of(options),
         mechanisms=options.mechanisms,
     )
     return report.by_armature
@@ -69,10 +71,8 @@ def actions_wanted(options: argparse.Namespace) -> str | list[str] | None:
     return ALL if names is not None and [name.upper() for name in names] == [ALL] else names
 
 
-def _pairs(options: argparse.Namespace) -> dict[str, list[str]]:
+def pairs_of(options: argparse.Namespace) -> dict[str, list[str]]:
     """Return the pairs given as a bake takes them."""
-    if options.pairs and options.actions is None:
-        raise IK2DError("--pair goes with --actions; add --actions all, or their names")
     pairs: dict[str, list[str]] = {}
     for name, other in options.pairs:
         pairs.setdefault(name, []).append(other)

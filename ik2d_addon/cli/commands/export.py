@@ -17,6 +17,7 @@ from ..console import complain, say, stdout_unheard
 from ..exit_codes import DONE, NOT_HELD
 from ..files import files, reports, scene
 from ..signals import asked_to_end, stop_if_asked
+from .bake import pairs_of
 from .one_file import Line, armatures_of, print_lines, refuse_empty
 from .outcomes import outcome_line
 
@@ -65,6 +66,7 @@ def _exported(options: argparse.Namespace, output: str, held: ExitStack) -> tupl
             os.path.basename(output),
             deform_only=options.deform_only,
             options=BakeOptions(ease_flips=any(ob.ik2d.ease_flips for ob in armatures), force=options.force),
+            pairs=pairs_of(options),
             progress=ExportProgress(),
         )
     stop_if_asked()

@@ -8,7 +8,7 @@ from itertools import zip_longest
 import bpy
 
 from ...bake import BakeOptions, BakeReport, bake_steps
-from ...bake.actions.arguments import ALL
+from ...bake.actions.arguments import ALL, Pairs
 from ...bake.actions.clips import Clip, Play
 from ...bake.actions.copies import is_copy_of
 from ...bake.actions.names import clip_name
@@ -26,7 +26,10 @@ Named = dict[str, Clip]
 
 
 def planned(
-    scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object], options: BakeOptions | None
+    scene: bpy.types.Scene,
+    armatures: Sequence[bpy.types.Object],
+    options: BakeOptions | None,
+    pairs: Pairs | None,
 ) -> list[Clip]:
     """Return the clips of all actions; raise IK2DError where there are none, or one cannot be baked.
 
@@ -42,26 +45,30 @@ def planned(
     if solves(armatures):
         read = read_all(armatures, Names(None, None), [scene.frame_current], options)
         chains = {armature: its.rigs for armature, its in read.items()}
-    asked = ActionsAsked.of(ALL, None, (None, None), 1, options.into)
+    asked = ActionsAsked.of(ALL, pairs, (None, None), 1, options.into)
     assert asked is not None
     return clips_of(scene, chains, asked)
 
 
 def solves(armatures: Sequence[bpy.types.Object]) -> bool:
-    """Return whether chains of armatures are enabled: without any, clips are the keys as they play."""
-    return any(chain.enabled for armature in armatures for chain in armature.ik2d.chains)
+    """Return whether chains or mechanisms are enabled: without any, clips are the keys as they play."""
+    parts = [(*armature.ik2d.chains, *armature.ik2d.mechanisms) for armature in armatures]
+    return any(part.enabled for its in parts for part in its)
 
 
 def baked_steps(
-    armatures: Sequence[bpy.types.Object], clips: Sequence[Clip], options: BakeOptions | None
+    armatures: Sequence[bpy.types.Object],
+    clips: Sequence[Clip],
+    options: BakeOptions | None,
+    pairs: Pairs | None,
 ) -> CountedSteps[tuple[Named, BakeReport | None]]:
     """Bake all actions in steps; return the clips with the actions that hold the keys, and the report.
 
-    Of armatures without enabled chains nothing is baked, and there is no report.
+    Of armatures without enabled chains and mechanisms nothing is baked, and there is no report.
     """
     report = None
     if solves(armatures):
-        report = yield from bake_steps(armatures, options=options, actions=ALL)
+        report = yield from bake_steps(armatures, options=options, actions=ALL, pairs=pairs)
     named: Named = {}
     for clip, baked in zip_longest(clips, report.by_action if report else ()):
         holders = {part.armature: part.action for part in baked.by_armature} if baked else {}

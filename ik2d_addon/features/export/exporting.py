@@ -13,6 +13,7 @@ from typing import TypeVar
 import bpy
 
 from ...bake import BakeOptions
+from ...bake.actions.arguments import Pairs
 from ...bake.request import scene_of_all
 from ...core.solution import CountedSteps, Steps, drained, mapped
 from ...core.words import listed, say
@@ -40,14 +41,16 @@ def export_open_file(
     *,
     deform_only: bool = False,
     options: BakeOptions | None = None,
+    pairs: Pairs | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ExportReport:
     """Write armatures, what they carry and all their clips into a folder; return the report.
 
-    name: of the file, whose ending says the format. The open file is used up. progress(done, total) is called
-    now and then. Raises IK2DError for what cannot be exported, and where the file does not come back.
+    name: of the file, whose ending says the format. pairs: actions of armatures with those of targets, as
+    `bake` has them. The open file is used up. progress(done, total) is called now and then. Raises IK2DError
+    for what cannot be exported, and where the file does not come back.
     """
-    steps = _steps(armatures, folder, name, deform_only, options)
+    steps = _steps(armatures, folder, name, deform_only, options, pairs)
     with closing(steps):
         return drained(steps, None if progress is None else lambda done: progress(*done))
 
@@ -58,15 +61,16 @@ def _steps(
     name: str,
     deform_only: bool,
     options: BakeOptions | None,
+    pairs: Pairs | None,
 ) -> CountedSteps[ExportReport]:
     """Export in steps, which yield frames done and in all: each is baked, recorded and read back."""
     form, scene = format_of(name), scene_of_all(armatures)
     if bpy.context.scene != scene:
         bpy.context.window.scene = scene
     show(scene, armatures)
-    plan = planned(scene, armatures, options)
+    plan = planned(scene, armatures, options, pairs)
     total = sum(clip.frames[1] - clip.frames[0] + 1 for clip in plan)
-    baking = baked_steps(armatures, plan, options)
+    baking = baked_steps(armatures, plan, options, pairs)
     clips, bake = yield from mapped(baking, lambda told: (told[0] * total // max(told[1], 1), 3 * total))
     motions = yield from _recorded(scene, armatures, clips, total)
     kept, hidden = carried(armatures), hidden_skins(scene, armatures)

@@ -9,6 +9,7 @@ from time import monotonic, sleep
 
 import bpy
 import pytest
+from clip_rigs import add_clips, part
 from gltf_player import Gltf
 from programs import ROOT, command
 from rigs_of_three_actions import LENGTHS, add_runner
@@ -53,6 +54,17 @@ def test_a_file_is_exported_and_the_scene_stays(scene, tmp_path, capsys):
     report = json.loads(told.read_text())
     assert report["files"] == ["rig.glb"] and report["max_difference"] < 1e-6
     assert {clip["clip"]: clip["frames"] for clip in report["clips"]} == LENGTHS
+
+
+def test_actions_that_nothing_tells_to_go_together_are_paired(tmp_path, capsys):
+    armature, _ = add_clips("Leg")
+    part("Walk Leg", armature)
+    path = tmp_path / "rig.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    assert export(path, "--output", tmp_path / "rig.glb") == 2
+    assert "or pair them" in capsys.readouterr().err and files_of(tmp_path) == {"rig.blend"}
+    assert export(path, "--output", tmp_path / "rig.glb", "--strict", "--pair", "Walk Leg=Sprint") == 0
+    assert "Walk Leg" in Gltf(tmp_path / "rig.glb").clips
 
 
 @pytest.mark.parametrize("name, uri", [("rig", "rig.bin"), ("my rig ä", "my%20rig%20%C3%A4.bin")])

@@ -16,7 +16,7 @@ from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.chain.joints import CLOSE
 from ik2d_addon.rig.pose.keyed_pose import (
-    _turns,
+    channel_turns,
     keyed_pose_now,
     neighbor_poses,
     pose_of_hand_made,
@@ -89,33 +89,33 @@ def test_quaternions_and_axes_keep_the_number_of_turns():
 def assert_number_of_turns_kept(axis):
     half = ANGLES / 2
     values = np.column_stack((np.cos(half), np.outer(np.sin(half), axis)))
-    found = _turns(Bone('QUATERNION'), axis, values)
+    found = channel_turns(Bone('QUATERNION'), axis, values)
     assert (found - ANGLES) / (2 * TAU) == pytest.approx(np.round((found - ANGLES) / (2 * TAU)), abs=1e-9)
     assert found[:6] == pytest.approx(ANGLES[:6])
     assert np.abs(found).max() <= TAU
     values = np.column_stack((ANGLES, np.tile(axis, (len(ANGLES), 1))))
-    assert _turns(Bone('AXIS_ANGLE'), axis, values) == pytest.approx(ANGLES)
-    assert _turns(Bone('AXIS_ANGLE'), axis, -values) == pytest.approx(ANGLES)
-    assert _turns(Bone('AXIS_ANGLE'), -axis, values) == pytest.approx(-ANGLES)
+    assert channel_turns(Bone('AXIS_ANGLE'), axis, values) == pytest.approx(ANGLES)
+    assert channel_turns(Bone('AXIS_ANGLE'), axis, -values) == pytest.approx(ANGLES)
+    assert channel_turns(Bone('AXIS_ANGLE'), -axis, values) == pytest.approx(-ANGLES)
 
 
 def test_an_axis_of_nothing_turns_nothing():
-    assert _turns(Bone('AXIS_ANGLE'), X, np.array([[0.7, 0, 0, 0]])) == pytest.approx([0.0], abs=1e-12)
+    assert channel_turns(Bone('AXIS_ANGLE'), X, np.array([[0.7, 0, 0, 0]])) == pytest.approx([0.0], abs=1e-12)
     # as Blender takes it: for its Y
-    assert _turns(Bone('AXIS_ANGLE'), Y, np.array([[0.7, 0, 0, 0]])) == pytest.approx([0.0])
+    assert channel_turns(Bone('AXIS_ANGLE'), Y, np.array([[0.7, 0, 0, 0]])) == pytest.approx([0.0])
 
 
 def test_one_euler_channel_is_the_number_itself():
     for index, sign, mode in itertools.product(range(3), (1, -1), ('XYZ', 'ZYX', 'YXZ')):
         values = np.zeros((len(ANGLES), 3))
         values[:, index] = ANGLES
-        assert _turns(Bone(mode), sign * np.eye(3)[index], values) == pytest.approx(sign * ANGLES)
+        assert channel_turns(Bone(mode), sign * np.eye(3)[index], values) == pytest.approx(sign * ANGLES)
 
 
 @pytest.mark.parametrize("off, whole", [(0.9 * CLOSE, True), (1.2 * CLOSE, False)])
 def test_a_channel_is_that_number_where_the_axis_is_close_to_its_own(off, whole):
     axis = np.array([math.sqrt(1 - off * off), off, 0.0])
-    (found,) = _turns(Bone('XYZ'), axis, np.array([[7.0, 0.0, 0.0]]))
+    (found,) = channel_turns(Bone('XYZ'), axis, np.array([[7.0, 0.0, 0.0]]))
     assert found == pytest.approx(7.0 - (0 if whole else TAU), abs=0.01)
 
 
@@ -125,9 +125,11 @@ def test_what_channels_do_about_other_axes_is_left_out():
             about = Quaternion(Vector(axis), turn)
             across = Vector(np.cross(axis, (0.1, 0.7, 0.2))).normalized()
             both = about @ Quaternion(across, 0.3)
-            found = _turns(Bone('XYZ'), axis, np.array([both.to_euler('XYZ')]))
+            found = channel_turns(Bone('XYZ'), axis, np.array([both.to_euler('XYZ')]))
             assert found == pytest.approx([turn], abs=1e-5)
-            assert _turns(Bone('QUATERNION'), axis, np.array([both])) == pytest.approx([turn], abs=1e-5)
+            assert channel_turns(Bone('QUATERNION'), axis, np.array([both])) == pytest.approx(
+                [turn], abs=1e-5
+            )
 
 
 # --- As they stand --------------------------------------------------------------------------------
