@@ -120,4 +120,7 @@ class PoseRequest:
 
     def without_angle(self, rows: NDArray[np.intp]) -> Solution:
         """Return the solution of some targets, the last bone at any angle."""
-        return solve_even(self.chain, self.aims[rows], bend=self.sides[rows], rest=self.rest)
+        held = 0.0 if self.root_weight == 0.0 else None
+        return solve_even(
+            self.chain, self.aims[rows], bend=self.sides[rows], rest=self.rest, root_weight=held
+        )

@@ -91,8 +91,9 @@ def posed(asked: PoseRequest) -> PoseRows:
             poses[row] = arm.rest  # another solver brings the tip as near as it gets
         else:
             poses[row] = nearest(sheet, goal, asked.angle_first)
-            proven = sheet.is_forbidden(goal) or sheet.proofs.forbidden_by_arc(point, heading)
-            unproven[row] = not proven
+            unproven[row] = sheet.springs.off(poses[row].tolist(), goal) > ON_TARGET and not (
+                sheet.is_forbidden(goal) or sheet.proofs.forbidden_by_arc(point, heading)
+            )
     return PoseRows(arm.within(poses), unproven)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ik2d_addon.core import Chain, IK2DError, Status
+from ik2d_addon.core import Chain, IK2DError, Status, solve_pose, solve_pose_path
 from ik2d_addon.core.tip_angle.request import PoseRequest, PoseRows
 
 ASKED: dict[str, Any] = {
@@ -39,3 +39,10 @@ def test_pose_that_misses_its_tip_is_replaced_by_the_nearest_and_an_angle_off_is
 def test_weight_of_the_root_is_a_part(weight: float) -> None:
     with pytest.raises(IK2DError, match="root_weight"):
         PoseRequest.checked(Chain([1.0, 1.0]), [1.0, 0.0], 0.0, **ASKED | {"root_weight": weight})
+
+
+def test_root_of_no_weight_keeps_its_angle_where_the_tip_misses() -> None:
+    chain, rest = Chain(np.ones(5)), np.full(5, 0.2)
+    for solve in (solve_pose, solve_pose_path):
+        found = solve(chain, [[-6.0, 1.0], [0.0, -7.0]], 0.5, rest=rest, root_weight=0.0)
+        assert (found.angles[:, 0] == 0.2).all() and not found.reached.any()

@@ -7,6 +7,7 @@ of frames where they begin, so that the same path has the same poses on every ma
 """
 
 from ..descent import restored
+from ..nearest import nearest
 from ..sheet import EITHER, Side
 from ..springs import HeldPose, apart
 from .lanes import Lanes, Route
@@ -26,11 +27,7 @@ def routed(walk: Walk, start: list[float] | None, side: Side = EITHER) -> Route 
     """
     first = None if start is None else walk.from_start(start)
     lanes = Lanes(walk, first is not None)
-    if first is None:
-        first = _first(walk, side)
-    if first is None:
-        return None
-    lanes.add(0, first)
+    lanes.add(0, _first(walk, side) if first is None else first)
     if lanes.lanes[0].last < len(walk) - 1 and walk.mark_by_arcs():
         lanes.extend()
     if lanes.lanes[0].last == len(walk) - 1:
@@ -41,13 +38,14 @@ def routed(walk: Walk, start: list[float] | None, side: Side = EITHER) -> Route 
     return route
 
 
-def _first(walk: Walk, side: Side) -> HeldPose | None:
+def _first(walk: Walk, side: Side) -> HeldPose:
+    """Return the pose of the first frame by itself."""
     if 0 not in walk.unmet:
         pose = walk.sheets(0).least(walk.goals[0], side)
         if pose is not None:
             return pose
         walk.unmet.add(0)
-    return next(iter(walk.seeds(0)), None)
+    return HeldPose(nearest(walk.sheets(0), walk.goals[0], walk.angle_first))
 
 
 def _seeded(walk: Walk, lanes: Lanes) -> Route | None:

@@ -47,7 +47,8 @@ def solve_pose_path(
     instead, and looks ahead: where a way through all frames without a jump is found, it takes that
     (route.py). The search is bounded by the number of ways looked at, never by time: the same path has the
     same poses on every machine. `parted` says where a joint jumps after all; with three bones there is then
-    no way without, else none was found. Two bones have solve_pose's poses.
+    no way without, else none was found. Two bones, chains without length, and a single frame without a start
+    have solve_pose's poses.
     In frames that no pose meets a spring holds the angle, or the tip with the angle first; where the target
     is out of reach, the tip comes as near as solve_even brings it.
     targets: (frames, 2) relative to the root. angles: one for all, or (frames,). start: (n,) angles of the
@@ -79,7 +80,7 @@ def pose_path_steps(requests: Sequence[PoseRequest], starts: Floats | None) -> S
     pose before, or (frames, n); None for none.
     """
     path = PosePath.of(requests)
-    if len(path.points) == 0 or len(path.request(0).chain) == 2:
+    if path.is_each_alone or len(path.points) <= (starts is None):
         return path.solution(np.concatenate([posed(asked).angles for asked in requests]), None)
     if starts is not None and starts.ndim == 2:
         return path.solution(path.near(starts), None)
@@ -99,9 +100,15 @@ class PosePath:
     @classmethod
     def of(cls, requests: Sequence[PoseRequest]) -> "PosePath":
         """Return the path of requests."""
-        points = [in_reaches(own.chain, own.aims) if own.chain.reach[1] else own.aims for own in requests]
+        points = [in_reaches(own.chain, own.aims) for own in requests]
         headings, sides = [own.headings for own in requests], [own.sides for own in requests]
         return cls(requests, np.concatenate(points), np.concatenate(headings), np.concatenate(sides))
+
+    @property
+    def is_each_alone(self) -> bool:
+        """Whether each frame has a pose of its own: of two bones, or of none with a length."""
+        chains = [own.chain for own in self.requests]
+        return len(chains[0]) == 2 or any(own.reach[1] == 0.0 for own in chains)
 
     def request(self, frame: int) -> PoseRequest:
         """Return the request that a frame is part of."""
@@ -153,9 +160,10 @@ class PosePath:
 
     def _unproven(self, solution: Solution) -> NDArray[np.bool_] | None:
         """Return the frames (m,) off their angle of which it is not proven that no pose has both."""
-        if len(self.request(0).chain) < LONG or self.request(0).chain.reach[1] == 0.0:
+        if len(self.request(0).chain) < LONG or self.is_each_alone:
             return None
-        doubtful: NDArray[np.bool_] = (solution.status == Status.ANGLE) & ~self._forbidden
+        missed = Status.LIMITED if self.request(0).angle_first else Status.ANGLE
+        doubtful: NDArray[np.bool_] = (solution.status == missed) & ~self._forbidden
         for k in np.flatnonzero(doubtful):
             goal = self.goals[k]
             doubtful[k] = not self.sheet(k).proofs.forbidden_by_arc(self.points[k], goal.heading)
@@ -164,7 +172,7 @@ class PosePath:
     def _jumps(self, angles: Floats, start: Floats | None) -> NDArray[np.bool_]:
         """Return the frames (m,) in reach to which a joint jumps from the frame before, if that is, too."""
         poses, jumps = angles.tolist(), np.zeros(len(angles), np.bool_)
-        if len(self.request(0).chain) == 2:
+        if self.is_each_alone:
             return jumps
         for k in range(start is None, len(poses)):
             before = poses[k - 1] if k or start is None else start.tolist()
@@ -193,17 +201,17 @@ class PosePath:
                 walk = Walk(lambda _, k=k: self.sheet(k), [wanted], angle_first)  # type: ignore[misc]
                 pose = walk.from_start(start, lazy=True)
                 if pose is not None:
-                    found[k] = pose.angles
+                    found[k : k + 1] = self._within(np.array([pose.angles]), k)
                     break
+            else:
+                found[k : k + 1] = self.arm(k).within(starts[k : k + 1])
         return found
 
     def routed(self, start: Floats | None) -> Steps[Floats]:
         """Return the poses (m, n) of all frames. start: (n,) the pose before the first; None for none."""
         m, n = len(self.points), len(self.request(0).chain)
-        if self.request(0).chain.reach[1] == 0.0:
-            return np.concatenate([np.tile(own.rest, (len(own.aims), 1)) for own in self.requests])
         if n < LONG:
-            return self._short(slice(0, m), start)
+            return self._short(start)
         angles, last = np.empty((m, n)), start
         for rows in self._runs():
             if self.is_out[rows.start]:
@@ -231,11 +239,16 @@ class PosePath:
         if route is None:
             each = [self._one(k) for k in range(first, rows.stop)]
             return np.concatenate([posed(own).angles for own in each])
-        found = np.array([route.poses[k].angles for k in range(len(walk))])
+        return self._within(np.array([route.poses[k].angles for k in range(len(walk))]), first)
+
+    def _within(self, found: Floats, first: int) -> Floats:
+        """Return poses (m, n) that a sheet's springs hold, from a frame on, exactly within the limits."""
+        arm = self.arm(first)
         if np.isfinite(arm.chain.ranges[0]).any():
             found[:, 0] = arm.within(found)[:, 0]
         # The sheet's limits are rounded.
-        low, high = np.array([self.arm(first + k).chain.ranges for k in range(len(walk))]).transpose(2, 0, 1)
+        each = [self.arm(first + k).chain.ranges for k in range(len(found))]
+        low, high = np.array(each).transpose(2, 0, 1)
         return np.clip(found, low, high)
 
     @cached_property
@@ -261,10 +274,10 @@ class PosePath:
             return self.requests[0].without_angle(each).angles
         return np.concatenate([self.requests[k].without_angle(np.arange(1)).angles for k in each])
 
-    def _short(self, rows: slice, start: Floats | None) -> Floats:
-        """Return the poses of frames of three bones."""
-        arms = [self.arm(0)] if len(self.requests) == 1 else [own.arm for own in self.requests[rows]]
-        sides = self.sides[rows] * arms[0].own_side
+    def _short(self, start: Floats | None) -> Floats:
+        """Return the poses of all frames of three bones."""
+        arms = [own.arm for own in self.requests]
+        sides = self.sides * arms[0].own_side
+        steps = [self._room(0, start), *self.steps[1:]]
         first = self.request(0).angle_first
-        steps = [self._room(0, start), *self.steps[1:]][rows]
-        return short_path(arms, self.points[rows], self.headings[rows], sides, steps, start, first)
+        return short_path(arms, self.points, self.headings, sides, steps, start, first)

@@ -46,6 +46,17 @@ def test_starts_of_their_own_lead_to_the_poses_next_to_them() -> None:
         assert np.abs(found.angles - poses).max() <= 0.02
 
 
+def test_poses_next_to_starts_of_their_own_are_exactly_within_the_limits() -> None:
+    rng = np.random.default_rng(1034)
+    for n in (4, 6, 9):
+        half = rng.uniform(0.02, 0.6, n)
+        chain = Chain(rng.uniform(0.2, 1.5, n), np.stack((-half, half), axis=1))
+        targets = 0.9 * chain.reach[1] * np.column_stack((np.cos(half), np.sin(half)))
+        for starts in (rng.uniform(-half, half, (n, n)), np.full((n, n), 2.0)):
+            found = solve_pose_path(chain, targets, rng.uniform(-4.0, 4.0, n), start=starts)
+            assert (found.angles >= -half).all() and (found.angles <= half).all()
+
+
 def test_target_that_jumps_away_parts_the_path_where_it_does() -> None:
     chain = Chain(np.ones(4), np.radians([[-180, 180], [-10, 120], [-10, 120], [-120, 120]]))
     first, last = np.radians([[30.0, 40.0, 30.0, 20.0], [-150.0, 100.0, 100.0, -110.0]])
@@ -101,6 +112,48 @@ def test_path_of_no_frames_and_of_two_bones_is_that_of_solve_pose() -> None:
     chain, targets = Chain([1.0, 1.0]), [[1.0, 1.0], [1.0, 1.2]]
     found, alone = solve_pose_path(chain, targets, 0.3), solve_pose(chain, targets, 0.3)
     assert (found.angles == alone.angles).all() and (found.status == alone.status).all()
+
+
+@pytest.mark.parametrize("angle_first", [False, True])
+def test_path_of_one_frame_is_that_of_solve_pose(angle_first: bool) -> None:
+    rng = np.random.default_rng(12)
+    for n in (3, 5, 8):
+        half = rng.uniform(0.2, 1.3, n)
+        chain, rest = Chain(np.ones(n), np.stack((-half, half), axis=1)), rng.uniform(-half, half)
+        for target in rng.normal(size=(4, 2)) * 0.4 * n:
+            asked = {"rest": rest, "angle_first": angle_first}
+            angle = rng.uniform(-3.0, 3.0)
+            alone = solve_pose(chain, target[None], angle, **asked)
+            found = solve_pose_path(chain, target[None], angle, **asked)
+            assert (found.angles == alone.angles).all() and (found.status == alone.status).all()
+            # The first of many frames is as near, too.
+            two = solve_pose_path(chain, [target, target], angle, **asked)
+            assert two.angle_error is not None and alone.angle_error is not None
+            assert two.angle_error[0] <= alone.angle_error[0] + 1e-6
+            assert two.residual[0] <= alone.residual[0] + 1e-6
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_chain_without_length_keeps_its_rest(n: int) -> None:
+    rest = np.full(n, 0.1)
+    for start in (None, np.zeros(n), np.zeros((3, n))):
+        found = solve_pose_path(
+            Chain(np.zeros(n)), [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], 0.3, start=start, rest=rest
+        )
+        assert (found.angles == rest).all() and found.parted is not None and not found.parted.any()
+
+
+def test_no_pose_found_with_the_angle_first_is_unproven_as_in_solve_pose() -> None:
+    half = np.array([0.3, 1.0, 1.0, 1.0, 1.0])
+    chain, rng = Chain(np.ones(5), np.stack((-half, half), axis=1)), np.random.default_rng(3)
+    targets, angles = rng.uniform(-4.0, 4.0, (60, 2)), rng.uniform(-3.0, 3.0, 60)
+    for target, angle in zip(targets, angles, strict=True):
+        alone = solve_pose(chain, target[None], angle, angle_first=True)
+        two = solve_pose_path(chain, [target, target], angle, angle_first=True)
+        assert alone.unproven is not None and two.unproven is not None
+        assert not (alone.unproven & alone.reached).any()
+        if alone.status[0] == two.status[0] == Status.LIMITED:
+            assert (two.unproven == alone.unproven[0]).all()
 
 
 def test_wrong_input_is_refused_with_a_sentence() -> None:
