@@ -31,6 +31,10 @@ EAGER = 0.1
 DAMPING, NOTHING, NO_PIVOT, FLAT = 1e-15, 1e-300, 1e-12, 1e-9
 CONDITIONS = 3
 
+# What is kept of a joint as it is eliminated: the change that its spring wants, its weight, what its moment
+# grows by without a push, its three levers, and how much it yields.
+_Joint = tuple[float, float, float, float, float, float, float]
+
 
 class HeldPose(NamedTuple):
     """A pose, and the force and the moment at its tip."""
@@ -171,7 +175,8 @@ class HeldSprings:
         lever = 1.0
         moved_x = moved_y = moved = 0.0  # of tip and heading by what springs and stops want
         xx = xy = yy = xm = ym = mm = 0.0  # what tip and heading give to a push
-        negative, joints, held = 0, [], [False] * len(angles)
+        negative, held = 0, [False] * len(angles)
+        joints: list[_Joint] = []  # from the tip to the root
         for i in range(len(angles) - 1, self.free_root - 1, -1):
             length, at, angle = lengths[i], headings[i], angles[i]
             along_x, along_y = length * cos(at), length * sin(at)
@@ -233,13 +238,9 @@ class HeldSprings:
             tension = by_turn + force_x * along_x + force_y * along_y + stiff
             if anchor is not None:
                 moment += stiff * (anchor[0] - angles[0])
-            wanted, low, high = angles[0] + EAGER * softer * moment, lows[0], highs[0]
-            to = low if wanted < low else high if wanted > high else wanted
-            is_held = to != wanted
-            if put is not None and (placed := put[0]) is not None:
-                to, is_held = placed, True
-            if is_held:
-                held[0], turn = True, to - angles[0]
+            root = self._root_held_at(angles[0], EAGER * softer * moment, put)
+            if root is not None:
+                held[0], turn = True, root - angles[0]
                 off = max(off, abs(turn))
                 left_x, left_y, left = left_x - lever_x * turn, left_y - lever_y * turn, left - lever * turn
                 turns.append(turn)
@@ -252,14 +253,15 @@ class HeldSprings:
                 turns, push = _turned(form, moment + rests, left_x, left_y, left)
         if len(form) == CONDITIONS:
             push = _pushed(xx, xy, yy, xm, ym, mm, left_x, left_y, left)
-        before = turns[0] if turns else 0.0
-        push_x, push_y, push_m = push
-        for change, weight, rests, lever_x, lever_y, lever, yields in reversed(joints):
-            pushed = rests + lever_x * push_x + lever_y * push_y + lever * push_m
-            after = (before + change + weight * pushed) * yields
-            turns.append(after - before)
-            before = after
+        turns += _turns_of(joints, turns[0] if turns else 0.0, push)
         return HeldStep(turns, push, off, error, held, negative, form)
+
+    def _root_held_at(self, angle: float, turn: float, put: list[float | None] | None) -> float | None:
+        """Return the angle that a free root is put at, or the limit that its moment turns it against."""
+        if put is not None and (placed := put[0]) is not None:
+            return placed
+        wanted, low, high = angle + turn, self.low[0], self.high[0]
+        return low if wanted < low else high if wanted > high else None
 
     def moved(self, pose: HeldPose, step: HeldStep, stiff: float = 0.0) -> HeldPose:
         """Return the pose after a step, less of it where it is too long, within the ranges."""
@@ -275,6 +277,18 @@ class HeldSprings:
         return HeldPose(
             angles, pose.force_x + less * push_x, pose.force_y + less * push_y, pose.moment + less * push
         )
+
+
+def _turns_of(joints: list[_Joint], before: float, push: tuple[float, float, float]) -> list[float]:
+    """Return the joints' turns under a push, from the root to the tip. before: the turns up to there."""
+    push_x, push_y, push_m = push
+    turns = []
+    for change, weight, rests, lever_x, lever_y, lever, yields in reversed(joints):
+        pushed = rests + lever_x * push_x + lever_y * push_y + lever * push_m
+        after = (before + change + weight * pushed) * yields
+        turns.append(after - before)
+        before = after
+    return turns
 
 
 def _pushed(
