@@ -43,7 +43,7 @@ CHANGES = {
     "its keys": ("the target", lambda rig: move_a_key(rig.ik2d.chains[0].target)),
     "its place": ("the target", lambda rig: setattr(rig.ik2d.chains[0].target, "scale", (2, 2, 2))),
     "a baked key": ("the keys", lambda rig: move_a_key(rig, 20)),
-    "no action": ("the keys", lambda rig: setattr(rig.animation_data, "action", None)),
+    "no action": ("the action", lambda rig: setattr(rig.animation_data, "action", None)),
     "the scene's end": (
         "the frame range or the options",
         lambda _: setattr(bpy.context.scene, "frame_end", 9),

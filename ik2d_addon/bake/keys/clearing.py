@@ -325,15 +325,22 @@ def bones_to_clear(
     armature: Object, chains: str | Sequence[str] = "", mechanisms: str | Sequence[str] = ""
 ) -> list[str]:
     """Return the bones of chains and mechanisms by their names, as `clear` takes these."""
-    bones = all_bones(chains_to_clear(armature, chains)) if chains or not mechanisms else []
+    its_chains = chains_to_clear(armature, chains) if chains or not mechanisms else []
     if mechanisms:
         names = [mechanisms] if isinstance(mechanisms, str) else mechanisms
         found = [needed_mechanism(armature, name) for name in names]
     else:
         found = [] if chains else list(armature.ik2d.mechanisms)
+    return bones_of_all(armature, its_chains, found)
+
+
+def bones_of_all(
+    armature: Object, chains: Iterable[PropertyGroup], mechanisms: Iterable[PropertyGroup]
+) -> list[str]:
+    """Return the bones of some chains and mechanisms of an armature, those of chains first; read only."""
     chained = {bone for chain in armature.ik2d.chains for bone in turned_bones_of(chain)}
-    own = (bone.name for one in found for bone in one.bones if bone.name not in chained)
-    return list(dict.fromkeys([*bones, *own]))
+    own = (bone.name for one in mechanisms for bone in one.bones if bone.name not in chained)
+    return list(dict.fromkeys([*all_bones(chains), *own]))
 
 
 def all_bones(chains: Iterable[PropertyGroup]) -> list[str]:

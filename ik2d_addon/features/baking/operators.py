@@ -13,6 +13,7 @@ from ...bake.actions.arguments import ALL, INTO_NEW
 from ...bake.keys.clearing import (
     all_bones,
     baked_keys,
+    bones_of_all,
     bones_to_clear,
     clear_bakes,
     hand_made_keys,
@@ -141,7 +142,7 @@ def has_baked_keys(armature: Object) -> bool:
     version += [tuple(one.bones.keys()) for one in armature.ik2d.mechanisms]
 
     def found() -> bool:
-        return baked_keys(armature, bones_to_clear(armature))
+        return baked_keys(armature, bones_of_all(armature, chains, armature.ik2d.mechanisms))
 
     return bool(kept(armature, "has_baked_keys", version, found, with_targets=False))
 
