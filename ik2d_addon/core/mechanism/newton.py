@@ -3,14 +3,17 @@
 
 All frames at once. Each is led from the rest pose to its drivers' values, so that none depends on another.
 The side is the sign of det J, which of a triangle is that of its area: a row on which it changes has passed
-a dead point and is lost, since what it finds there is another way to assemble the bodies.
+a dead point and is lost, since what it finds there is another way to assemble the bodies. So that none
+is lost where it only comes near one, lost rows are followed once more (`following.py`).
 """
 
 from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..inputs import Floats
+from .following import ROUNDING, Known, followed
 from .joints import Driver, Joint, Kind, Points, ends_of
 from .steps import Poses
 
@@ -22,8 +25,6 @@ ROUNDS, LAST_ROUNDS, MOST_ROUNDS, FALL, LOST = 4, 8, 48, 0.6, 1e-4
 LOST_SIDE = 1e-9  # of det J at rest
 # On the way it is enough to be open by so little.
 NEAR = 1e-8
-# A row closes where it is open by no more than rounding.
-ROUNDING = 1e-12
 # A row of J is a combination of others where no more than this part is left of it.
 DEPENDENT = 1e-9
 
@@ -163,31 +164,46 @@ class Group:
         self.is_held = len(self.kept) == 3 * len(self.bodies)
         self.side = float(np.linalg.det(slopes[self.kept])) if self.is_held else 0.0
 
-    def place(self, poses: Poses, earlier: Sequence[Poses]) -> Floats:
-        """Place the bodies of the group, led through known poses from rest on; return the margin (m,).
+    def led(
+        self, known: Known, count: int, lengths: Floats, worth: NDArray[np.bool_]
+    ) -> tuple[Floats, Floats]:
+        """Return x, y and turn of each body (m, 3 k), led from rest in so many steps, and the margin (m,).
 
-        earlier: the known bodies' poses on the way, the last those of `poses`.
+        lengths: of the drivers' ways (m,). Rows that are lost in these steps, and worth it, are followed in
+        steps along the bodies' way.
         """
-        frames = poses.frames
-        now = before = np.zeros((frames, 3 * len(self.bodies)))
-        alive = np.ones(frames, bool)
-        for known in earlier:
+        frames = len(lengths)
+        now = before = good = np.zeros((frames, 3 * len(self.bodies)))
+        alive, shares, every = np.ones(frames, bool), np.zeros(frames), np.arange(frames)
+        for n in range(1, count + 1):
             guess = 2.0 * now - before  # by the secant
-            before, last = now, known is earlier[-1]
-            now, gaps, sides = self._corrected(known, guess, last)
-            alive &= (gaps < LOST) & (sides * self.side > 0.0)
-        self._put(poses, now)
+            before, last = now, n == count
+            now, gaps, sides = self.corrected(known(every, np.full(frames, n / count)), guess, last)
+            alive &= (gaps < (ROUNDING if last else LOST)) & (sides * self.side > 0.0)
+            good, shares = np.where(alive[:, None], now, good), np.where(alive, n / count, shares)
         margin = sides / self.side
-        return np.where(alive & (gaps <= ROUNDING), margin, -np.abs(margin) - gaps - ROUNDING)
+        margin = np.where(alive, margin, -np.abs(margin) - gaps - ROUNDING)
+        lost = np.flatnonzero(~alive & worth)
+        if len(lost):
+            ends, found = followed(self, _some(known, lost), good[lost], shares[lost], lengths[lost])
+            closes = found > 0.0
+            now[lost[closes]], margin[lost[closes]] = ends[closes], found[closes]
+        return now, margin
 
-    def _corrected(self, known: Poses, guess: Floats, last: bool) -> tuple[Floats, Floats, Floats]:
+    def at(self, known: Poses, x: Floats) -> tuple[Floats, Floats]:
+        """Return F (m, 3 k) and J (m, 3 k, 3 k) of the equations that hold the bodies, at x, y and turn."""
+        self.put(known, x)
+        gap, slopes = self.equations.at(known)
+        return gap[:, self.kept], slopes[:, self.kept]
+
+    def corrected(self, known: Poses, guess: Floats, last: bool) -> tuple[Floats, Floats, Floats]:
         """Return x, y and turn of each body (m, 3 k) after some rounds, the gaps (m,) and det J (m,).
 
         Next to a dead point each round halves what is off, and so quarters the gap: at last these go on.
         """
         before, falls = np.full(len(guess), np.inf), np.ones(len(guess), bool)
         for done in range(MOST_ROUNDS if last else ROUNDS + 1):
-            self._put(known, guess)
+            self.put(known, guess)
             gap, slopes = self.equations.at(known)
             kept = slopes[:, self.kept]
             largest = np.abs(gap).max(axis=1)
@@ -206,7 +222,13 @@ class Group:
             guess = guess + steps * np.where(falls[:, None], shares, 0.0)  # no row depends on others
         return guess, largest, np.linalg.det(slopes[:, self.kept])
 
-    def _put(self, poses: Poses, rows: Floats) -> None:
+    def put(self, poses: Poses, rows: Floats) -> None:
+        """Put the bodies of the group where x, y and turn of each (m, 3 k) say."""
         for number, body in enumerate(self.bodies):
             x, y, turn = rows[:, 3 * number : 3 * number + 3].T
             poses.put(body, turn, 0j, x + 1j * y)
+
+
+def _some(known: Known, rows: NDArray[np.intp]) -> Known:
+    """Return what gives the known poses of some rows."""
+    return lambda at, shares: known(rows[at], shares)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..inputs import Floats
 from ..words import refusal
+from .following import ROUNDING
 from .joints import Joint, Kind
 from .newton import LEAD, STEPS, Group
 from .plan import Plan
@@ -43,7 +44,7 @@ def _stepped(
     poses, margins = Poses(list(values), plan.rest), list[Floats | None]()
     for number, step in enumerate(plan.steps[:count]):
         if step.place is None:
-            margins.append(_led(plan, number, poses, turnings))
+            margins.append(_led(plan, number, poses, turnings, _closing(margins, poses.frames)))
         else:
             parity = _parity(plan, values, *turnings[number]) if number in turnings else 1.0
             margins.append(step.place(poses, step.side * parity))
@@ -64,30 +65,35 @@ def _short(plan: Plan, driver: int, way: Floats) -> Floats:
     return np.where(np.abs(way) > TURN, np.fmod(way, TURN), way)
 
 
-def _led(plan: Plan, number: int, poses: Poses, turnings: Turnings) -> Floats:
-    """Place the bodies of a group; return its margin (m,)."""
+def _closing(margins: Sequence[Floats | None], frames: int) -> NDArray[np.bool_]:
+    """Return whether all steps with margins (m,) close."""
+    closing = np.ones(frames, bool)
+    for margin in margins:
+        closing &= margin is None or margin >= -ROUNDING
+    return closing
+
+
+def _led(plan: Plan, number: int, poses: Poses, turnings: Turnings, worth: NDArray[np.bool_]) -> Floats:
+    """Place the bodies of a group; return its margin (m,). worth: rows whose earlier steps close."""
     group, frames = plan.groups[number], poses.frames
     ways = [
         np.broadcast_to(_short(plan, driver, value - plan.rest[driver]), frames)
         for driver, value in enumerate(poses.values)
     ]
-    counts = _steps_on_the_way(plan, group, np.abs(ways).max(axis=0) if ways else np.zeros(frames))
+    lengths = np.abs(ways).max(axis=0) if ways else np.zeros(frames)
+    counts = _steps_on_the_way(plan, group, lengths)
     rows = max(1, MANY // (3 * len(group.bodies)) ** 2)
-    margins = np.empty(frames)
-    for body in group.bodies:
-        poses.put(body, np.zeros(frames), 0j, np.zeros(frames, complex))
+    x, margins = np.empty((frames, 3 * len(group.bodies))), np.empty(frames)
     for count in np.unique(counts):
         alike = np.flatnonzero(counts == count)
         for some in np.split(alike, range(rows, len(alike), rows)):
-            led = []
-            for share in np.arange(1, count + 1) / count:
-                values = [rest + way[some] * share for rest, way in zip(plan.rest, ways, strict=True)]
-                led.append(_stepped(plan, values, turnings, number)[0])
-            margins[some] = group.place(led[-1], led)
-            for body in group.bodies:
-                poses.turns[body][some] = led[-1].turns[body]
-                poses.c[body][some] = led[-1].c[body]
-                poses.t[body][some] = led[-1].t[body]
+
+            def known(at: NDArray[np.intp], shares: Floats, some: NDArray[np.intp] = some) -> Poses:
+                values = [rest + way[some[at]] * shares for rest, way in zip(plan.rest, ways, strict=True)]
+                return _stepped(plan, values, turnings, number)[0]
+
+            x[some], margins[some] = group.led(known, int(count), lengths[some], worth[some])
+    group.put(poses, x)
     return margins
 
 
