@@ -6,7 +6,7 @@ frames. They are found once, on a table in half degrees, with the least margins 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -17,7 +17,7 @@ from ..inputs import Floats
 from ..softness import softened_within
 from .joints import CLOSED
 from .plan import Plan
-from .posing import Turnings, posed
+from .posing import Turnings, gap, posed
 from .steps import TURN
 
 Flags: TypeAlias = NDArray[np.bool_]
@@ -71,6 +71,8 @@ def held(plan: Plan, values: Sequence[Floats], dead: str, ease: float) -> Held:
         table = table_of(plan, driver, value, own)
         if dead == "THROUGH":
             turnings |= _repeated(plan, table.turnings, value)
+        elif plan.unused:
+            table = _before_joints_open(plan, driver, table)
         if table.is_empty:
             continue
         stopped[driver] = (value < table.low) | (value > table.high)
@@ -78,6 +80,24 @@ def held(plan: Plan, values: Sequence[Floats], dead: str, ease: float) -> Held:
         eased[driver] = (used[driver] != value) & ~stopped[driver]
     _hold_several(plan, values, used, turnings, stopped)
     return Held(used, stopped, eased, turnings)
+
+
+def _before_joints_open(plan: Plan, driver: int, table: DriverTable) -> DriverTable:
+    """Return a table that ends at change points behind which a step's kept side opens other joints."""
+    rest, none = plan.rest[driver], np.zeros(0)
+    places = np.concatenate([none, *(found for _, found in table.turnings.values())])
+    places = places[(places != rest) & (places > table.low) & (places < table.high)]
+    if not len(places):
+        return table
+    values = [np.full(2 * len(places), one) for one in plan.rest]
+    aside = 0.5 * _width(plan, driver) * np.sign(places - rest)
+    values[driver] = np.concatenate((places - aside, places + aside))
+    poses, _ = posed(plan, values)
+    gaps = np.max([np.broadcast_to(gap(poses, joint), 2 * len(places)) for joint in plan.unused], axis=0)
+    before, behind = np.split(gaps > CLOSED, 2)
+    ends = places[~before & behind]
+    low, high = ends[ends < rest].max(initial=table.low), ends[ends > rest].min(initial=table.high)
+    return replace(table, low=low, high=high)
 
 
 def _repeated(plan: Plan, turnings: Turnings, values: Floats) -> Turnings:

@@ -159,7 +159,8 @@ class Mechanism:
         sign of det J. Where a loop would tear, its driver is held at the nearest end of the interval that
         holds rest; a loop on several drivers holds these together, on their way from rest. Loops that do not
         close at rest stay open, their triangles stretched along the gap: `open` tells.
-        dead: "STOP", at dead points; "EASE", into them: the way that is left becomes w exp((way - w) / w)
+        dead: "STOP", at dead points, and where both sides of a triangle meet if the one that is kept opens a
+        joint more than needed there; "EASE", into them: the way that is left becomes w exp((way - w) / w)
         below a width w, so that no speed is infinite; "THROUGH", where both sides of a triangle meet and part
         again, as those of coupled wheels, goes over to the other one.
         ease: w in radians, or as a part of a ram's length at rest.

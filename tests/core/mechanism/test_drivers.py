@@ -233,3 +233,19 @@ def test_a_ram_of_any_length_is_held_within_its_triangle():
         MechanismStatus.HELD,
         MechanismStatus.HELD,
     ]
+
+
+@pytest.mark.parametrize("dead", ["STOP", "EASE"])
+def test_a_driver_is_held_at_a_change_point_where_its_kept_side_opens_another_joint(dead):
+    # A parallelogram with a third crank: crossed behind the change point, it does not fit any more.
+    pins = [(0, "a", 0), (0, "b", 2), (0, "third", 1), ("a", "rod", 1j), ("b", "rod", 2 + 1j)]
+    mechanism = pinned(*pins, ("third", "rod", 1 + 1j)).drive("a")
+    values = {"a": np.array([-3.0, -1.6, -1.5, 0.5, 1.5, 1.6, 2.5, 6.0, 0.3])}
+    solution = mechanism.solve(values, dead=dead, ease=0.02)
+    assert (solution.status < MechanismStatus.OPEN).all()
+    assert solution.held["a"].tolist() == [True, True, False, False, False, True, True, True, False]
+    assert np.abs(np.abs(solution.drivers["a"][[0, 6]]) - np.pi / 2).max() < (
+        1e-6 if dead == "STOP" else 0.02
+    )
+    through = mechanism.solve(values, dead="THROUGH")
+    assert (through.status == MechanismStatus.CLOSED).all()
