@@ -50,7 +50,7 @@ class AngleFrames:
         )
 
     def _requests(self, block: int) -> list[PoseRequest]:
-        """Return requests of so many frames each, or of one where the chain changes."""
+        """Return the poses to ask for, of so many frames each, or of one where the chain changes."""
         if self.frames is not None:
             return [self._request(int(frame), slice(k, k + 1)) for k, frame in enumerate(self.frames)]
         firsts = range(0, max(len(self.targets), 1), block)

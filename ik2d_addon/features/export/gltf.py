@@ -13,7 +13,6 @@ import os
 import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import unquote
 
 import numpy as np
 
@@ -51,7 +50,7 @@ class ClipFile:
 
     @property
     def _data_path(self) -> str:
-        return os.path.join(os.path.dirname(self._path), unquote(self._content["buffers"][0]["uri"]))
+        return os.path.splitext(self._path)[0] + ".bin"  # which the file names with its spaces encoded
 
     def save(self) -> None:
         """Write the file anew, with its data."""

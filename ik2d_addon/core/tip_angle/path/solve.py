@@ -73,15 +73,15 @@ def solve_pose_path(
     return drained(pose_path_steps([asked], starts))
 
 
-def pose_path_steps(requests: Sequence[PoseRequest], starts: Floats | None) -> Steps[Solution]:
+def pose_path_steps(poses_asked: Sequence[PoseRequest], starts: Floats | None) -> Steps[Solution]:
     """Return the solution of solve_pose_path; yield the number of targets done now and then.
 
-    requests: one for all frames, or one of one target for each, where the chain changes. starts: (n,) of the
-    pose before, or (frames, n); None for none.
+    poses_asked: one for all frames, or one of one target for each, where the chain changes. starts: (n,) of
+    the pose before, or (frames, n); None for none.
     """
-    path = PosePath.of(requests)
+    path = PosePath.of(poses_asked)
     if path.is_each_alone or len(path.points) <= (starts is None):
-        return path.solution(np.concatenate([posed(asked).angles for asked in requests]), None)
+        return path.solution(np.concatenate([posed(asked).angles for asked in poses_asked]), None)
     if starts is not None and starts.ndim == 2:
         return path.solution(path.near(starts), None)
     angles = yield from path.routed(starts)
@@ -92,27 +92,27 @@ def pose_path_steps(requests: Sequence[PoseRequest], starts: Floats | None) -> S
 class PosePath:
     """A path's frames: one chain for all, or one each."""
 
-    requests: Sequence[PoseRequest]
+    poses_asked: Sequence[PoseRequest]
     points: Floats  # (m, 2) in reaches, behind the targets by softness
     headings: Floats  # (m,)
     sides: Floats  # (m,)
 
     @classmethod
-    def of(cls, requests: Sequence[PoseRequest]) -> "PosePath":
-        """Return the path of requests."""
-        points = [in_reaches(own.chain, own.aims) for own in requests]
-        headings, sides = [own.headings for own in requests], [own.sides for own in requests]
-        return cls(requests, np.concatenate(points), np.concatenate(headings), np.concatenate(sides))
+    def of(cls, poses_asked: Sequence[PoseRequest]) -> "PosePath":
+        """Return the path of the poses asked for."""
+        points = [in_reaches(own.chain, own.aims) for own in poses_asked]
+        headings, sides = [own.headings for own in poses_asked], [own.sides for own in poses_asked]
+        return cls(poses_asked, np.concatenate(points), np.concatenate(headings), np.concatenate(sides))
 
     @property
     def is_each_alone(self) -> bool:
         """Whether each frame has a pose of its own: of two bones, or of none with a length."""
-        chains = [own.chain for own in self.requests]
+        chains = [own.chain for own in self.poses_asked]
         return len(chains[0]) == 2 or any(own.reach[1] == 0.0 for own in chains)
 
     def request(self, frame: int) -> PoseRequest:
         """Return the request that a frame is part of."""
-        return self.requests[0 if len(self.requests) == 1 else frame]
+        return self.poses_asked[0 if len(self.poses_asked) == 1 else frame]
 
     def arm(self, frame: int) -> Arm:
         """Return the arm of a frame."""
@@ -120,7 +120,7 @@ class PosePath:
 
     def sheet(self, frame: int) -> PoseSheet:
         """Return the sheet of a frame's arm."""
-        return self._sheet if len(self.requests) == 1 else sheet_of(self.arm(frame))
+        return self._sheet if len(self.poses_asked) == 1 else sheet_of(self.arm(frame))
 
     @cached_property
     def _sheet(self) -> PoseSheet:
@@ -147,10 +147,10 @@ class PosePath:
 
     @property
     def _rows(self) -> list[tuple[PoseRequest, slice]]:
-        """The requests, each with its frames."""
-        if len(self.requests) == 1:
-            return [(self.requests[0], slice(None))]
-        return [(own, slice(k, k + 1)) for k, own in enumerate(self.requests)]
+        """The poses asked for, each with its frames."""
+        if len(self.poses_asked) == 1:
+            return [(self.poses_asked[0], slice(None))]
+        return [(own, slice(k, k + 1)) for k, own in enumerate(self.poses_asked)]
 
     def solution(self, angles: Floats, start: Floats | None) -> Solution:
         """Return the solution of poses (m, n). start: (n,) the pose before; None for none."""
@@ -254,7 +254,7 @@ class PosePath:
     @cached_property
     def _forbidden(self) -> NDArray[np.bool_]:
         """(m,) where it is proven that no pose has both."""
-        if len(self.requests) == 1:
+        if len(self.poses_asked) == 1:
             return self._sheet.proofs.forbidden(self.points, self.headings)
         each = [
             self.sheet(k).proofs.forbidden(self.points[k : k + 1], self.headings[k : k + 1])
@@ -264,19 +264,19 @@ class PosePath:
 
     def _one(self, frame: int) -> PoseRequest:
         """Return the request of one frame."""
-        if len(self.requests) > 1:
-            return self.requests[frame]
-        return self.requests[0].at(frame)
+        if len(self.poses_asked) > 1:
+            return self.poses_asked[frame]
+        return self.poses_asked[0].at(frame)
 
     def _without_angle(self, rows: slice) -> Floats:
         each = np.arange(len(self.points))[rows]
-        if len(self.requests) == 1:
-            return self.requests[0].without_angle(each).angles
-        return np.concatenate([self.requests[k].without_angle(np.arange(1)).angles for k in each])
+        if len(self.poses_asked) == 1:
+            return self.poses_asked[0].without_angle(each).angles
+        return np.concatenate([self.poses_asked[k].without_angle(np.arange(1)).angles for k in each])
 
     def _short(self, start: Floats | None) -> Floats:
         """Return the poses of all frames of three bones."""
-        arms = [own.arm for own in self.requests]
+        arms = [own.arm for own in self.poses_asked]
         sides = self.sides * arms[0].own_side
         steps = [self._room(0, start), *self.steps[1:]]
         first = self.request(0).angle_first
