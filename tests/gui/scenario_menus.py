@@ -24,10 +24,10 @@ def test():
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(chains()) == 1, "the chain")
 
-    # The presets: in the header of Chain, which is above Live, its status and Key Target.
+    # The presets: in the header of Chain, left of Help, above Live, its status and Key Target.
     row = int(20 * bpy.context.preferences.system.ui_scale)
     _, y = yield from ui.find_button(area, sidebar, "ik2d.key_target")
-    x, y = sidebar.x + sidebar.width - int(3.3 * row), y + int(4.15 * row)
+    x, y = sidebar.x + sidebar.width - int(4.9 * row), y + int(4.15 * row)
     yield from ui.click(x, y)
     yield 0.5
     yield from ui.shot(f"{SHOTS}/menus_1_presets.png")
