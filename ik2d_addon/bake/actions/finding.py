@@ -139,7 +139,7 @@ def check_play(claims: Claims, play: Play, into: str) -> None:
 
 
 def strip_partner(claims: Claims, ob: bpy.types.Object, plays: Sequence[Play]) -> Play | None:
-    """Return what an object plays in NLA strips where armatures play a clip: by track, or time."""
+    """Return the actions of an object's NLA strips where armatures play a clip: by track, or time."""
     for play in plays:
         for track, strip in strips_of(play.owner):
             if strip.action != play.action:

@@ -55,7 +55,7 @@ class Pairing:
         return {*own, *self._shared, *(name.casefold() for name in self._pairs)}
 
     def of(self, plays: Sequence[Play], is_single: bool) -> list[Play]:
-        """Return what objects play for a clip of armatures, as far as that is known.
+        """Return the actions and slots of objects in a clip of armatures, as far as they are known.
 
         is_single: whether it is the only clip, which what is assigned belongs to.
         """
@@ -91,7 +91,7 @@ class Pairing:
     def _paired(
         self, ob: bpy.types.Object, plays: Sequence[Play], objects: Sequence[bpy.types.Object]
     ) -> Play | None:
-        """Return what an object plays by a pair, a slot of the clip's actions, strips, or its own name."""
+        """Return the action of an object by a pair, a slot of the clip's actions, strips, or its own name."""
         actions = [play.action for play in plays if play.action is not None]
         given = [action_named(name) for one in actions for name in self._pairs.get(one.name, ())]
         for action in given:
@@ -125,7 +125,7 @@ class Pairing:
         return Play(ob, action, self._slot(ob, action)) if ob in rivals and len(rivals) == 1 else None
 
     def _common(self, clip: Play, objects: Sequence[bpy.types.Object]) -> dict[bpy.types.Object, Play]:
-        """Return what one of some objects plays by an action named "Walk targets"; raise IK2DError for more.
+        """Return the action "Walk targets" for the one of some objects it fits; raise IK2DError for more.
 
         It goes to the one that a chain follows, or that is known to be animated, if there is only one.
         """
@@ -155,7 +155,7 @@ class Pairing:
         return {}
 
     def _assigned(self, ob: bpy.types.Object, plays: Sequence[Play], is_single: bool) -> Play | None:
-        """Return what an object plays now, where an armature plays the clip now, or nothing else is baked."""
+        """Return an object's action now, where an armature plays the clip now, or nothing else is baked."""
         now = any(play.action == versions.played_action(play.owner) for play in plays if play.action)
         action = versions.played_action(ob)
         if action is None or not (now or is_single):

@@ -246,7 +246,7 @@ def _lone_targets(
 
 
 def _own_play(armature: bpy.types.Object, plays: Sequence[Play]) -> Play:
-    """Return what an armature plays where targets alone have actions: a new slot of theirs, or a new one."""
+    """Return an armature's action where targets alone have some: theirs with a new slot, or a new one."""
     for play in plays:
         action = play.action
         if versions.HAS_SLOTS and action is not None and action.is_editable:

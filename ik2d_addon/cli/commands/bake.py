@@ -2,12 +2,9 @@
 """`ik2d bake` of one file: all is solved, then saved, then reported."""
 
 import argparse
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from typing import TextIO
-
-import bpy
 
 from ...bake import BakeOptions, BakeReport, bake
 from ...bake.actions.arguments import ALL
@@ -16,11 +13,10 @@ from ...core.words import number_of
 from ..console import say
 from ..files import files, reports, scene
 from ..signals import stop_if_asked
-from .one_file import Done, Line, armatures_of, refuse_empty, written
+from .one_file import Done, Line, ProgressLine, armatures_of, refuse_empty, written
 from .outcomes import FileOutcome
 
-# A bake quicker than this needs no progress line.
-_PROGRESS_AFTER, _PROGRESS_EVERY = 2.0, 1.0  # seconds
+_PROGRESS_AFTER = 2.0  # seconds; a bake quicker than this needs no progress line
 
 
 def bake_file(options: argparse.Namespace) -> int:
@@ -52,12 +48,13 @@ def baked(options: argparse.Namespace) -> Sequence[BakeReport]:
         raise IK2DError("--pair goes with --actions; add --actions all, or their names")
     armatures = armatures_of(options)
     scene.leave_edit_mode(armatures)
+    name = armatures[0].name if len(armatures) == 1 else f"{len(armatures)} armatures"
     report = bake(
         armatures,
         options.chains,
         *options.frames,
         options=bake_options(options),
-        progress=_ProgressLine(armatures),
+        progress=ProgressLine(name, say, _PROGRESS_AFTER),
         actions=actions_wanted(options),
         pairs=pairs_of(options),
         mechanisms=options.mechanisms,
@@ -136,17 +133,3 @@ def bake_options(options: argparse.Namespace) -> BakeOptions:
         into=options.into,
         assign_baked=True if options.assign_baked else None,
     )
-
-
-class _ProgressLine:
-    """Progress line of a long bake, printed now and then; stops the bake if the process was asked to end."""
-
-    def __init__(self, armatures: Sequence[bpy.types.Object]) -> None:
-        self._name = armatures[0].name if len(armatures) == 1 else f"{len(armatures)} armatures"
-        self._next = time.monotonic() + _PROGRESS_AFTER
-
-    def __call__(self, done: int, total: int) -> None:
-        stop_if_asked()
-        if time.monotonic() >= self._next:
-            say(f"ik2d: {self._name}: {done} of {total} frames")
-            self._next = time.monotonic() + _PROGRESS_EVERY

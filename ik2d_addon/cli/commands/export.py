@@ -4,7 +4,6 @@
 import argparse
 import json
 import os
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 
@@ -18,10 +17,10 @@ from ..exit_codes import DONE, NOT_HELD
 from ..files import files, reports, scene
 from ..signals import asked_to_end, stop_if_asked
 from .bake import pairs_of
-from .one_file import Line, armatures_of, print_lines, refuse_empty
+from .one_file import Line, ProgressLine, armatures_of, print_lines, refuse_empty
 from .outcomes import outcome_line
 
-_PROGRESS_EVERY = 1.0  # seconds
+_PROGRESS_AFTER = 1.0  # seconds
 
 
 def export_file(options: argparse.Namespace) -> int:
@@ -67,7 +66,7 @@ def _exported(options: argparse.Namespace, output: str, held: ExitStack) -> tupl
             deform_only=options.deform_only,
             options=BakeOptions(ease_flips=any(ob.ik2d.ease_flips for ob in armatures), force=options.force),
             pairs=pairs_of(options),
-            progress=ExportProgress(),
+            progress=ProgressLine("exporting", complain, _PROGRESS_AFTER),
         )
     stop_if_asked()
     return done, folder
@@ -117,16 +116,3 @@ def _not_held(done: ExportReport, options: argparse.Namespace) -> Iterator[Line]
         )
     for sentence in done.misses if options.strict else ():
         yield Line('NOT_HELD', f"--strict does not hold: {sentence}")
-
-
-class ExportProgress:
-    """Progress line of an export, printed now and then; stops it if the process was asked to end."""
-
-    def __init__(self) -> None:
-        self._next = time.monotonic() + _PROGRESS_EVERY
-
-    def __call__(self, done: int, total: int) -> None:
-        stop_if_asked()
-        if time.monotonic() >= self._next:
-            complain(f"ik2d: exporting: {done} of {total} frames")
-            self._next = time.monotonic() + _PROGRESS_EVERY

@@ -2,6 +2,7 @@
 """What all commands that write one file share: it is opened and locked, saved in one step, then told."""
 
 import argparse
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from ..files import files, scene
 from ..signals import asked_to_end, stop_if_asked
 from .outcomes import FileOutcome, outcome_line
 
+_PROGRESS_EVERY = 1.0  # seconds
 # How lines are told: the result of an armature, that of one chain, a warning, an option that does not hold.
 _BEFORE = {
     'RESULT': (say, "ik2d: {file}"),
@@ -178,3 +180,20 @@ def print_lines(lines: Iterable[Line], file: str = "") -> None:
     """Print lines, each as its kind is told."""
     for line in lines:
         line.tell(file)
+
+
+class ProgressLine:
+    """Progress line of long work, printed now and then; stops it if the process was asked to end.
+
+    tell: prints a line. after: seconds without one at the beginning.
+    """
+
+    def __init__(self, name: str, tell: Callable[[str], object], after: float) -> None:
+        self._name, self._tell = name, tell
+        self._next = time.monotonic() + after
+
+    def __call__(self, done: int, total: int) -> None:
+        stop_if_asked()
+        if time.monotonic() >= self._next:
+            self._tell(f"ik2d: {self._name}: {done} of {total} frames")
+            self._next = time.monotonic() + _PROGRESS_EVERY

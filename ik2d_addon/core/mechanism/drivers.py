@@ -25,7 +25,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 ROWS, RAM_PART = 180, 0.125
 # A table's most turns to a side, where they do not come round, and a ram's most sizes from rest.
 MOST_TURNS = MOST_SIZES = 64
-# Newton's method makes fewer rows, and is led to each in steps: less far.
+# A table that Newton's method fills has fewer rows and a shorter range: each row takes many steps.
 FEW_ROWS, LED_PART = 45, 0.125
 # A margin is 0 within rounding. A least margin so near to 0 touches it: a change point (Go Through).
 ROUNDING = 1e-14

@@ -230,5 +230,5 @@ class Group:
 
 
 def _some(known: Known, rows: NDArray[np.intp]) -> Known:
-    """Return what gives the known poses of some rows."""
+    """Return a function that gives the known poses of some rows."""
     return lambda at, shares: known(rows[at], shares)

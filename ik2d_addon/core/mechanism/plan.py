@@ -54,7 +54,7 @@ class Plan:
         return _rest(self.drivers, self.joints)
 
     def unit(self, driver: int) -> float:
-        """Return what a driver's values are parts of: radians, or the size."""
+        """Return the unit of a driver's values: 1 of radians, else the size."""
         return self.size if self.drivers[driver].is_ram else 1.0
 
     @property

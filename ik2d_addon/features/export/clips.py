@@ -80,7 +80,7 @@ def baked_steps(
 
 
 def _filled(play: Play, action: str) -> Play:
-    """Return what an armature plays, with the action or the slot that the bake has made for it."""
+    """Return an armature's `Play` with the action or the slot that the bake has made for it."""
     holder = play.action or bpy.data.actions.get(action)
     if holder is None or play.slot:
         return play
@@ -90,7 +90,7 @@ def _filled(play: Play, action: str) -> Play:
 
 
 def _as_baked(play: Play) -> Play:
-    """Return what an armature plays, of an action that was baked into a new one that one."""
+    """Return an armature's `Play` with the new action that its own was baked into, if there is one."""
     source = play.action
     copies = (action for action in bpy.data.actions if source is not None and is_copy_of(action, source))
     return Play(play.owner, next(copies, source), play.slot)

@@ -89,7 +89,7 @@ class ExportReport:
 
     @classmethod
     def from_dict(cls, told: Mapping[str, Any]) -> "ExportReport":
-        """Return what `to_dict` was of."""
+        """Return the report that `to_dict` has made this dict of."""
         return cls(
             told["format"],
             tuple(told["files"]),
