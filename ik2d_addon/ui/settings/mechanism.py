@@ -14,10 +14,7 @@ from bpy.props import (
 from bpy.types import PropertyGroup
 
 from ...rig.chain.renames import unique_name
-from .joint import GROWING, HIDDEN, NOTE, IK2D_PG_place
-
-# Of what a person sets: scripts do so far, and nothing in the window shows it.
-KEPT = NOTE
+from .joint import GROWING, NOTE, OVERRIDABLE, STORED, IK2D_PG_place
 
 
 def _keep_name_unique(mechanism, _context):
@@ -33,11 +30,11 @@ class IK2D_PG_mechanism_bone(PropertyGroup):
 
     __slots__ = ()
 
-    name: StringProperty(name="Bone", description="Bone that is a part of the mechanism", **KEPT)
+    name: StringProperty(name="Bone", description="Bone that is a part of the mechanism", **STORED)
     other_side: BoolProperty(
         name="Other Side",
         description="Assemble the triangle that places this bone on the other side than at rest",
-        **KEPT,
+        **STORED,
     )
     place: PointerProperty(
         description="Where the bone stood last, to find it again when it is renamed",
@@ -62,18 +59,18 @@ class IK2D_PG_mechanism_joint(PropertyGroup):
             ('GEAR', "Gear", "The other bone turns by Ratio times what the bone turns"),
         ),
         default='PIN',
-        **KEPT,
+        **STORED,
     )
-    bone: StringProperty(name="Bone", description="Bone that the joint is at", **KEPT)
+    bone: StringProperty(name="Bone", description="Bone that the joint is at", **STORED)
     end: EnumProperty(
         name="End",
         description="End of the bone that the joint is at",
         items=(('HEAD', "Head", "Its head"), ('TAIL', "Tail", "Its tail")),
         default='TAIL',
-        **KEPT,
+        **STORED,
     )
     other: StringProperty(
-        name="Other", description="Bone that it is joined to; empty for the mechanism's frame", **KEPT
+        name="Other", description="Bone that it is joined to; empty for the mechanism's frame", **STORED
     )
     other_place: PointerProperty(
         description="Where the other bone stood last, to find it again when it is renamed",
@@ -84,7 +81,7 @@ class IK2D_PG_mechanism_joint(PropertyGroup):
         name="Ratio",
         description="Turns of the other bone for one of the bone; negative the other way",
         default=1.0,
-        **KEPT,
+        **STORED,
     )
     stroke: FloatVectorProperty(
         name="Stroke",
@@ -93,7 +90,7 @@ class IK2D_PG_mechanism_joint(PropertyGroup):
         min=0.0,
         subtype='XYZ_LENGTH',
         precision=4,
-        **KEPT,
+        **STORED,
     )
 
 
@@ -111,16 +108,16 @@ class IK2D_PG_mechanism_driver(PropertyGroup):
             ('TARGET', "Target", "An object to which the tail of the bone is dragged"),
         ),
         default='TURN',
-        **KEPT,
+        **STORED,
     )
-    bone: StringProperty(name="Bone", description="Bone that drives", **KEPT)
+    bone: StringProperty(name="Bone", description="Bone that drives", **STORED)
     target: PointerProperty(
         name="Target",
         description="Object that the bone's tail is dragged to",
         type=bpy.types.Object,
-        **KEPT,
+        **STORED,
     )
-    subtarget: StringProperty(name="Target Bone", description="Bone of the target to follow", **KEPT)
+    subtarget: StringProperty(name="Target Bone", description="Bone of the target to follow", **STORED)
     subtarget_place: PointerProperty(
         description="Where the target bone stood last, to find it again when it is renamed",
         type=IK2D_PG_place,
@@ -132,8 +129,7 @@ class IK2D_PG_mechanism_driver(PropertyGroup):
         min=0.0,
         max=1.0,
         subtype='FACTOR',
-        options={'HIDDEN', 'ANIMATABLE'},
-        override={'LIBRARY_OVERRIDABLE'},
+        override=OVERRIDABLE,
     )
 
 
@@ -147,15 +143,21 @@ class IK2D_PG_mechanism(PropertyGroup):
         description="Name of the mechanism",
         default="Mechanism",
         update=_keep_name_unique,
-        **KEPT,
+        **STORED,
     )
+    live: BoolProperty(
+        name="Live",
+        description="Move the mechanism at once when what drives it moves, without keys",
+        **STORED,
+    )
+    was_live: BoolProperty(description="Whether a bake has turned Live off", **NOTE)
     enabled: BoolProperty(
-        name="Enabled", description="Bake the mechanism with all others", default=True, **KEPT
+        name="Enabled", description="Bake the mechanism with all others", default=True, **STORED
     )
-    bones: CollectionProperty(name="Bones", type=IK2D_PG_mechanism_bone, override=GROWING, options=HIDDEN)
-    joints: CollectionProperty(name="Joints", type=IK2D_PG_mechanism_joint, override=GROWING, options=HIDDEN)
+    bones: CollectionProperty(name="Bones", type=IK2D_PG_mechanism_bone, override=GROWING, options=set())
+    joints: CollectionProperty(name="Joints", type=IK2D_PG_mechanism_joint, override=GROWING, options=set())
     drivers: CollectionProperty(
-        name="Driven By", type=IK2D_PG_mechanism_driver, override=GROWING, options=HIDDEN
+        name="Driven By", type=IK2D_PG_mechanism_driver, override=GROWING, options=set()
     )
     dead: EnumProperty(
         name="At Dead Points",
@@ -166,7 +168,17 @@ class IK2D_PG_mechanism(PropertyGroup):
             ('THROUGH', "Go Through", "Wheels that are coupled go on over it"),
         ),
         default='EASE',
-        **KEPT,
+        **STORED,
+    )
+    way: EnumProperty(
+        name="Target's Way",
+        description="Where several poses bring the bone equally near to its target",
+        items=(
+            ('NEAREST', "Nearest", "The pose nearest to the target of all, on each frame by itself"),
+            ('GO_ON', "Go On", "The pose nearest to that of the frame before"),
+        ),
+        default='NEAREST',
+        **STORED,
     )
     softness: FloatProperty(
         name="Softness",
@@ -175,7 +187,7 @@ class IK2D_PG_mechanism(PropertyGroup):
         min=0.0,
         soft_max=0.2,
         subtype='ANGLE',
-        **KEPT,
+        **STORED,
     )
     open_between: FloatProperty(
         name="Open Between Frames",
@@ -185,7 +197,7 @@ class IK2D_PG_mechanism(PropertyGroup):
         min=1e-6,
         soft_max=1e-2,
         precision=6,
-        **KEPT,
+        **STORED,
     )
 
 

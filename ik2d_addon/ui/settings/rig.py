@@ -16,7 +16,7 @@ from bpy.types import PropertyGroup
 from ..registration import registration
 from . import action, mechanism
 from .chain import IK2D_PG_chain
-from .joint import GROWING, HIDDEN, NOTE, STORED, IK2D_PG_joint, IK2D_PG_place
+from .joint import GROWING, NOTE, STORED, IK2D_PG_joint, IK2D_PG_place
 
 
 def _reduce_changed(settings, _context):
@@ -63,7 +63,13 @@ class IK2D_PG_settings(PropertyGroup):
 
     chains: CollectionProperty(name="Chains", type=IK2D_PG_chain, override=GROWING, options=set())
     mechanisms: CollectionProperty(
-        name="Mechanisms", type=mechanism.IK2D_PG_mechanism, override=GROWING, options=HIDDEN
+        name="Mechanisms", type=mechanism.IK2D_PG_mechanism, override=GROWING, options=set()
+    )
+    active_mechanism: IntProperty(
+        name="Active Mechanism",
+        description="Mechanism whose settings are shown",
+        min=0,
+        **NOTE,
     )
     chain_order: StringProperty(
         description="List of chains to which the data paths of keys and drivers belong, as JSON", **NOTE
