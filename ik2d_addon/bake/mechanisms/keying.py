@@ -25,9 +25,11 @@ from ...rig.mechanism.posing import (
     local_turns,
     openings,
     rotation_matrices,
+    solution_of,
     turning_matrices,
+    written_bones,
 )
-from ...rig.mechanism.read import TURN, RigMechanism
+from ...rig.mechanism.read import RigMechanism
 from ...rig.mechanism.values import askew_drivers, driver_values, target_places
 
 # Where a mechanism is solved from a key on: at sixths. The curve goes through the thirds and is compared at
@@ -38,8 +40,6 @@ _THIRDS, _LOOKS = (2, 4), (1, 3, 5)
 _MOST_PARTS, _ROUNDS, _LEAST = 8, 3, 0.0625
 # Of the bound, since a joint may be open a little more where it is not looked at.
 _MARGIN = 0.5
-# A driver that is used by no more off what its keys say (radians) is as they say.
-_AS_GIVEN = 1e-9
 _ROUND = 2.0 * np.pi
 
 
@@ -67,14 +67,13 @@ class _Solver:
         rig, given = self._rig, driver_values(self._scene, self._rig, times.tolist())
         goal = next((one for one in rig.drivers if one.target is not None), None)
         if goal is None or goal.target is None:
-            return rig.core.solve(given, dead=rig.dead, ease=rig.softness)
+            return solution_of(rig, given)
         new = [time for time in times.tolist() if time not in self._places]
         if new:
             found = target_places(self._scene, rig, goal.target, new)
             self._places |= zip(new, found, strict=True)
         places = np.array([self._places[time] for time in times.tolist()])
-        tip = rig.flat(rig.placed[goal.bone].tail)
-        return rig.core.solve_target(goal.bone, tip, places, given, goes_on=True)
+        return solution_of(rig, given, places)
 
 
 def key_mechanism(
@@ -84,7 +83,7 @@ def key_mechanism(
     solver, on_frames = _Solver(scene, rig), np.array(frames, np.float64)
     solution, keys = solver.solution(on_frames), on_frames
     looked = np.union1d(on_frames, (on_frames[:-1] + on_frames[1:]) / 2.0).tolist()
-    written, by_chain = _written(rig, solution, askew_drivers(scene, rig, looked))
+    written, by_chain = written_bones(rig, solution, askew_drivers(scene, rig, looked))
     bound = _MARGIN * rig.open_between * rig.size
     for left in reversed(range(_ROUNDS)):
         rotations, opened = _shaped(rig, solver, keys, written, single_axis)
@@ -95,22 +94,6 @@ def key_mechanism(
     times = pace_of(scene) * keys
     return KeyedMechanism(
         rig, frames, solution, [changed(one, frames=times) for one in rotations], keys, by_chain
-    )
-
-
-def _written(
-    rig: RigMechanism, solution: MechanismSolution, askew: Sequence[str]
-) -> tuple[list[str], tuple[str, ...]]:
-    """Return the bones to key, and those drivers that chains turn otherwise than the loops ask."""
-    off = {
-        one.bone: one.bone in askew
-        or bool((np.abs(solution.drivers[one.body] - solution.given[one.body]) > _AS_GIVEN).any())
-        for one in rig.drivers
-        if one.kind == TURN
-    }
-    return (
-        [bone for bone in rig.turned_bones if off.get(bone, True)],
-        tuple(bone for bone, is_off in off.items() if is_off and bone in rig.chained),
     )
 
 

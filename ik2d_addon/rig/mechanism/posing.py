@@ -5,14 +5,46 @@ from collections.abc import Mapping, Sequence
 
 import bpy
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...core.affine import rotations_about
 from ...core.inputs import Floats
 from ...core.mechanism import MechanismSolution
+from ...core.mechanism.joints import Body
 from ..animation.bone_channels import BoneRotation, matrices
 from ..pose.rotations import turned_channels
-from .read import GUIDE, PIN, RAM, TURN, RigMechanism
+from .read import GUIDE, PIN, RAM, TARGET, TURN, RigMechanism
 from .values import turning_axis
+
+# A driver that is used by no more off what its keys say (radians) is as they say.
+_AS_GIVEN = 1e-9
+
+
+def solution_of(
+    rig: RigMechanism, given: Mapping[Body, ArrayLike], places: Floats | None = None
+) -> MechanismSolution:
+    """Return the solution for drivers' values (m,). places: (m, 2) of a target, in the plane."""
+    goal = next((one for one in rig.drivers if one.kind == TARGET), None)
+    if goal is None or places is None:
+        return rig.core.solve(given, dead=rig.dead, ease=rig.softness)
+    tip = rig.flat(rig.placed[goal.bone].tail)
+    return rig.core.solve_target(goal.bone, tip, places, given, goes_on=True)
+
+
+def written_bones(
+    rig: RigMechanism, solution: MechanismSolution, askew: Sequence[str]
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the bones to turn, and those drivers that chains turn otherwise than the loops ask."""
+    off = {
+        one.bone: one.bone in askew
+        or bool((np.abs(solution.drivers[one.body] - solution.given[one.body]) > _AS_GIVEN).any())
+        for one in rig.drivers
+        if one.kind == TURN
+    }
+    return (
+        [bone for bone in rig.turned_bones if off.get(bone, True)],
+        tuple(bone for bone, is_off in off.items() if is_off and bone in rig.chained),
+    )
 
 
 def local_turns(rig: RigMechanism, solution: MechanismSolution) -> dict[str, Floats]:

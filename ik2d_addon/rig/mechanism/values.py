@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The values of a mechanism's drivers over times: turns by keys, keyed lengths of rams, places of targets."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 import bpy
@@ -26,7 +26,7 @@ from ..pose.keyed_pose import channel_turns, resting_channels
 from ..scene import own_scene
 from ..scene.live_pause import left_alone
 from ..scene.probes import probes_on, view_layer_of
-from .read import RAM, TURN, RigMechanism, outside
+from .read import RAM, TURN, RigDriver, RigMechanism, outside
 
 _ROUND = 2.0 * np.pi
 # Keys that turn a driver further out of the plane than the first (radians) are written anew, about its
@@ -61,7 +61,19 @@ def _values_of(
             given[one.body] = _turns(rig, one.bone, curves, shown)
         elif one.kind == RAM:
             share = _read(curves, one.path, 1, shown, np.array([rig.armature.path_resolve(one.path)]))[:, 0]
-            given[one.body] = one.stroke[0] + np.clip(share, 0.0, 1.0) * (one.stroke[1] - one.stroke[0])
+            given[one.body] = ram_lengths(one, share)
+    refuse_endless(rig, given, times)
+    return dict(given)
+
+
+def ram_lengths(driver: RigDriver, shares: Floats) -> Floats:
+    """Return the lengths (m,) of a ram for parts of its stroke, 0 to 1."""
+    lengths: Floats = driver.stroke[0] + np.clip(shares, 0.0, 1.0) * (driver.stroke[1] - driver.stroke[0])
+    return lengths
+
+
+def refuse_endless(rig: RigMechanism, given: Mapping[str, Floats], times: Sequence[float]) -> None:
+    """Raise IK2DError for drivers' values (m,) that are no numbers."""
     for bone, values in given.items():
         if not np.isfinite(values).all():
             raise refusal(
@@ -70,7 +82,6 @@ def _values_of(
                 bone=bone,
                 frame=times[int(np.argmin(np.isfinite(values)))],
             )
-    return dict(given)
 
 
 @contextmanager
@@ -117,20 +128,26 @@ def _askew(rig: RigMechanism, curves: Curves, shown: Singles) -> list[str]:
     for one in rig.drivers:
         if one.kind != TURN:
             continue
-        bone, axis = rig.armature.pose.bones[one.bone], turning_axis(rig, one.bone)
-        turned = matrices(bone.rotation_mode, _channels(bone, curves, shown)[0]) @ axis
-        off = np.arctan2(np.linalg.norm(np.cross(turned, axis), axis=1), turned @ axis).max()
-        if off > _TOO_FAR:
-            raise refusal(
-                "Mechanism '{name}': the keys of '{bone}' turn it {angle:.2f}\N{DEGREE SIGN} out of the "
-                "mechanism's plane; key it about one axis",
-                name=rig.name,
-                bone=one.bone,
-                angle=float(np.degrees(off)),
-            )
-        if off > _ASKEW:
+        bone = rig.armature.pose.bones[one.bone]
+        if is_askew(rig, one.bone, matrices(bone.rotation_mode, _channels(bone, curves, shown)[0])):
             askew.append(one.bone)
     return askew
+
+
+def is_askew(rig: RigMechanism, bone: str, rotations: Floats) -> bool:
+    """Return whether rotations (m, 3, 3) turn a bone out of the plane; raise IK2DError where it is much."""
+    axis = turning_axis(rig, bone)
+    turned = rotations @ axis
+    off = np.arctan2(np.linalg.norm(np.cross(turned, axis), axis=1), turned @ axis).max()
+    if off > _TOO_FAR:
+        raise refusal(
+            "Mechanism '{name}': the keys of '{bone}' turn it {angle:.2f}\N{DEGREE SIGN} out of the "
+            "mechanism's plane; key it about one axis",
+            name=rig.name,
+            bone=bone,
+            angle=float(np.degrees(off)),
+        )
+    return bool(off > _ASKEW)
 
 
 def _channels(bone: bpy.types.PoseBone, curves: Curves, shown: Singles) -> tuple[Floats, Floats]:
@@ -180,14 +197,19 @@ def target_places(
             worlds.append(np.array(evaluated.matrix_world))
             if rig.frame:
                 frames.append(np.array(evaluated.pose.bones[rig.frame].matrix))
-    at = outside(rig, np.array(places), np.array(worlds), np.array(frames) if frames else None)
+    at = np.array(places)
+    refuse_lost(rig, at, times)
+    return outside(rig, at, np.array(worlds), np.array(frames) if frames else None)
+
+
+def refuse_lost(rig: RigMechanism, at: Floats, times: Sequence[float]) -> None:
+    """Raise IK2DError for places (m, 3) of a target in the world that are no numbers."""
     if not np.isfinite(at).all():
         raise refusal(
             "Mechanism '{name}': the target has no finite place at frame {frame:g}",
             name=rig.name,
             frame=times[int(np.argmin(np.isfinite(at).all(axis=1)))],
         )
-    return at
 
 
 @contextmanager
