@@ -143,10 +143,17 @@ def _plays_one_of(armature: bpy.types.Object, report: BakeReport) -> bool:
 
 
 def _turn_live_off(armature: bpy.types.Object, report: BakeReport) -> None:
-    """Turn live off for the baked chains, known by their tips too: a script may have renamed them."""
+    """Turn live off for the baked chains and mechanisms; chains are known by their tips too.
+
+    A script may have renamed them.
+    """
     names, tips = {chain.name for chain in report.chains}, {chain.bones[-1] for chain in report.chains}
     for settings in armature.ik2d.chains:
         if settings.live and (settings.name in names or settings.enabled and settings.tip in tips):
+            settings.live, settings.was_live = False, True
+    machines = {machine.name for machine in report.mechanisms}
+    for settings in armature.ik2d.mechanisms:
+        if settings.live and settings.name in machines:
             settings.live, settings.was_live = False, True
 
 

@@ -15,7 +15,6 @@ from ..core import IK2DError
 from ..core.words import refusal, say
 from ..rig.animation.bone_channels import BoneRotation, values_of
 from ..rig.chain.chain import RigChain, read_chain
-from ..rig.chain.dependencies import Node
 from ..rig.chain.fingerprint import rest_fingerprint
 from ..rig.chain.foot.foot import foot_values
 from ..rig.chain.native_state import is_native
@@ -28,16 +27,16 @@ from ..rig.scene.carried import carried_now
 from ..rig.scene.feet.goals import ground_matrix, size_of, with_foot
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.samples import above_hip
+from .following import Following
 from .frame_state import FrameState, samples_of, settings_now
-from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
 from .plain.foot import PlainFoot
 from .plain.hands import ControlTurn
 from .plain.solve import Plain
 from .post import LivePost, acting_of
 from .refusals import acts_at_times, is_keyed, refuse_driven, refuse_native
 from .rig_state import RigState, shortest_way, turns_shortest
-from .shown import is_shown_in_window, shown_axes, shown_place
-from .status import COPIED, NATIVE, LiveOutcome, shown_reach
+from .shown import shown_axes, turn_by_curves
+from .status.outcome import COPIED, NATIVE, LiveOutcome, shown_reach
 from .writing import (
     PoseWrites,
     Turn,
@@ -50,7 +49,7 @@ from .writing import (
 _MISSED = 1e-4
 
 
-class LiveChain:
+class LiveChain(Following):
     """Cached reading of a live chain."""
 
     def __init__(
@@ -61,9 +60,7 @@ class LiveChain:
         reaching: Sequence[Held],
     ) -> None:
         """Read a chain. reaching: as in `possible_controls`. Raises IK2DError if it cannot be solved."""
-        self.armature, self.name, self.index = armature, settings.name, index
-        self.key = armature.session_uid, settings.name
-        self.is_fresh = True  # not solved yet
+        super().__init__(armature, settings, index)
         if is_native(settings):
             raise refusal("Chain '{chain}' {native}", chain=settings.name, native=NATIVE)
         rig = with_inputs_checked(read_chain(armature, settings))
@@ -80,17 +77,11 @@ class LiveChain:
         self._straight: Plain | None = None  # of a straight chain, in its own plane
         self._post = None if rig.post_above is None else LivePost(rig, reaching)
         self.above, self.held_by = _above(rig.pose_bones[0]), _above(rig.pose_from_post[0])
-        self.is_as_baked = False  # whether a frame shows it as a bake of the scene's range keys it
-        self._is_kept = False  # whether the frame shows a pose that was kept
-        self.followed_on: tuple[int, float] | None = None  # a scene's session UID, and its frame
         self._control = None if rig.hands is None else ControlTurn(rig.hands)
         self._plain_foot = None if rig.foot is None else PlainFoot(rig.foot)
         self._held: RigState | None = None
         self._frame: FrameState | None = None
         self._hands: list[BoneRotation] = []  # of what hangs on the tip, on the frame followed last
-        self._unseen: dict[tuple[Any, ...], bool] = {}  # by what hides it: kind, scene and view layer
-        self._owner = 0  # the scene that posed it last
-        self._poses_in: dict[int, list[Turn]] = {}  # by scene
         self._refreshed: list[Turn] = []  # the turns for which Blender was asked to evaluate the bones anew
 
     def follow(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> list[Turn] | None:
@@ -145,14 +136,6 @@ class LiveChain:
         """Whether a bake goes on from the frame before, which one frame by itself does not know."""
         return self.rig.goes_on or self.rig.settings.tip_angle is not None
 
-    def kept_in(self, frame: tuple[int, float], as_baked: bool) -> None:
-        """Note that a scene, by its session UID, shows the chain as it was kept for a frame.
-
-        as_baked: whether that is the pose that a bake of the scene's range keys.
-        """
-        self._owner, self.outcome, self._is_kept, self.followed_on = frame[0], None, True, None
-        self.is_as_baked = as_baked
-
     def outcome_in(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> LiveOutcome | None:
         """Return the outcome of the frame that a depsgraph shows; of one that was kept it is solved now."""
         if self.outcome is None and self._is_kept:
@@ -186,8 +169,8 @@ class LiveChain:
             base=bones[self.above].matrix if self.above else None,
             settings=settings_now(settings, self.rig.settings.side),
             carried=carried_now(chain_bones[0]) if self._carried else None,
-            target=self._place_of((self.rig.target, self.rig.subtarget), "target", scene, depsgraph),
-            pole=None if self.rig.pole is None else self._place_of(self.rig.pole, "pole", scene, depsgraph),
+            target=self.place_of((self.rig.target, self.rig.subtarget), "target", scene, depsgraph),
+            pole=None if self.rig.pole is None else self.place_of(self.rig.pole, "pole", scene, depsgraph),
             aim=self._aim_now(scene, depsgraph) if self.rig.follows_rotation else None,
             foot_values=foot_values(settings.foot) if self.rig.foot is not None else None,
         )
@@ -293,70 +276,24 @@ class LiveChain:
         samples = replace(swung(rig, samples), tips=np.array([tip], np.float64))
         return Vector(aimed_as_far(rig, samples).targets[0]), openness
 
-    def _place_of(
-        self, node: Node, role: str, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
-    ) -> Vector:
-        """Return the place of a target or pole as a depsgraph shows it, or by its F-Curves if hidden."""
-        if self.is_unseen(node[0], depsgraph):
-            return place_by_curves(
-                node, say("Chain '{chain}': its {role}", chain=self.rig.name, role=role), scene, depsgraph
-            )
-        return shown_place(*node, depsgraph)
-
-    def is_unseen(self, target: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
-        """Return the cached `is_unseen` of a target or pole: whether a depsgraph may not move it."""
-        if not target.evaluated_get(depsgraph).is_evaluated:
-            return True
-        layer = depsgraph.scene.session_uid, depsgraph.view_layer.name
-        key = target.session_uid, target.hide_viewport, target.hide_render, depsgraph.mode, *layer
-        if key not in self._unseen:
-            self._unseen[key] = is_unseen(target, depsgraph)
-        return self._unseen[key]
-
-    @property
-    def depends_on_unseen(self) -> bool:
-        """Whether it follows what a depsgraph does not move, and so does not say when that has changed."""
-        return any(self._unseen.values())
+    def named(self, role: str) -> str:
+        """Return its target or pole in words."""
+        return say("Chain '{chain}': its {role}", chain=self.rig.name, role=role)
 
     @property
     def has_controls(self) -> bool:
         """Whether constraints may move its bones now and then."""
         return bool(self._controls) or self._post is not None and self._post.has_controls
 
-    def unseen_changed(self, depsgraph: bpy.types.Depsgraph) -> bool:
-        """Return whether a depsgraph may move other targets than it did; what others move is forgotten."""
-        before, self._unseen = self._unseen, {}
-        for node, _ in self.followed:
-            self.is_unseen(node, depsgraph)
-        return not self._unseen.items() <= before.items()
-
-    def forget_unseen(self) -> None:
-        """Forget which targets may not move: collections have changed."""
-        self._unseen.clear()
-
-    def may_pose(self, scene: bpy.types.Scene, turns: list[Turn], frame_changed: bool) -> bool:
-        """Return whether a scene may pose the chain: of several that show it, the one where it moved last.
-
-        Otherwise each would pose it again after another, for ever. One that no window shows does not count.
-        """
-        this_scene = scene.session_uid
+    def pose_of(self, turns: list[Turn]) -> list[Turn]:
+        """Return all that is written for turns (n,), to see whether a scene moves the chain."""
         beside = self._held.beside if self._held else []
         pose = [*turns, *(value[-1] for value in values_of(self.armature, beside))] if beside else turns
         if self._frame is not None and self._frame.post is not None:
             pose = [*pose, self._frame.post.angle]
         if self._hands:
             pose = [*pose, *(value for hand in self._hands for value in hand.values[0].tolist())]
-        same = self._poses_in.get(this_scene) == pose
-        self._poses_in[this_scene] = pose
-        if (
-            same
-            and not frame_changed
-            and self._owner not in (0, this_scene)
-            and is_shown_in_window(self._owner)
-        ):
-            return False
-        self._owner = this_scene
-        return True
+        return pose
 
     def write(self, turns: list[Turn], writes: PoseWrites) -> bool:
         """Write the turns where the last frame shows others; return whether there were any.

@@ -10,13 +10,12 @@ from ..core import IK2DError
 from ..core.words import say
 from ..rig.chain.paths.follow import followed
 from ..rig.chain.readable import in_words
-from ..rig.chain.renames import chain_named
 from ..rig.scene import live_pause
 from ..rig.scene.bone_constraints import is_joint_limit, sentences
-from .chain import LiveChain
 from .kept.cache import Kept, frame_of
 from .limits import acting
-from .registry import RIGS, live_settings
+from .mechanism import Live, LiveMechanism
+from .registry import RIGS, live_settings, settings_of
 from .turns import LiveTurn
 from .writing import PoseWrites
 
@@ -29,7 +28,7 @@ def follow(
     depsgraph: bpy.types.Depsgraph,
     *,
     frame_changed: bool,
-    concerned: set[LiveChain] | None = None,
+    concerned: set[Live] | None = None,
 ) -> None:
     """Pose live chains as a depsgraph shows their targets now, each after the chains that it hangs on.
 
@@ -60,7 +59,7 @@ def follow(
             RIGS.kept = None
 
 
-def _shown_as_kept(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> set[LiveChain]:
+def _shown_as_kept(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> set[Live]:
     """Return the chains that a depsgraph shows as they were kept."""
     if RIGS.kept is None:
         return set()
@@ -74,7 +73,7 @@ def _shown_as_kept(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> se
     return chains
 
 
-def _keep(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, shown: set[LiveChain]) -> None:
+def _keep(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, shown: set[Live]) -> None:
     """Keep the frame that is shown. shown: the chains that were kept already."""
     RIGS.frames += 1
     if RIGS.kept is None and RIGS.frames > 1:  # frames follow one another, without edits in between
@@ -92,7 +91,7 @@ def _keep(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, shown: set[Liv
 
 
 def _follow_all(
-    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool, shown: set[LiveChain]
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool, shown: set[Live]
 ) -> bool:
     """Pose all live chains but those that are shown as they are, round by round.
 
@@ -139,7 +138,7 @@ def _evaluate_again(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> N
 
 
 def _follow(
-    chain: LiveChain,
+    chain: Live,
     scene: bpy.types.Scene,
     depsgraph: bpy.types.Depsgraph,
     frame_changed: bool,
@@ -153,6 +152,13 @@ def _follow(
             "'{armature}' {shown}, where it shows its rest pose", armature=chain.armature.name, shown=shown
         )
         return False
+    if isinstance(chain, LiveMechanism):
+        now = chain.follow(scene, depsgraph)
+        chain.is_fresh = False
+        RIGS.problems.pop(chain.key, None)
+        if now is None or not chain.may_pose(scene, list(now.turns.values()), frame_changed):
+            return False
+        return chain.write(now, depsgraph, frame_changed, writes)
     controls = chain.other_controls(depsgraph)
     limits = [control for control in controls if is_joint_limit(chain.rig, control)]
     if len(limits) < len(controls):
@@ -166,15 +172,15 @@ def _follow(
         bones = chain.armature.evaluated_get(depsgraph).pose.bones
         if acting_limits := acting(chain.rig, limits, bones, turns, chain.post_rotation):
             RIGS.problems[chain.key] = " ".join(sentences(chain.name, acting_limits))
-    if turns is None or not chain.may_pose(scene, turns, frame_changed):
+    if turns is None or not chain.may_pose(scene, chain.pose_of(turns), frame_changed):
         return False
     return chain.write(turns, writes)
 
 
-def _turn_off(chain: LiveChain, scene: bpy.types.Scene, error: Exception) -> None:
+def _turn_off(chain: Live, scene: bpy.types.Scene, error: Exception) -> None:
     """Turn Live off for a chain that fails, and say so once."""
     with suppress(ReferenceError):  # the armature is gone too
-        settings = chain_named(chain.armature, chain.name)
+        settings = settings_of(chain)
         if settings is not None:
             settings.live = False
     RIGS.failures[chain.key] = say(

@@ -20,7 +20,7 @@ from ..rig.pose.posts import angles_in, chain_of_post
 from ..rig.scene.bone_constraints import Held, OtherControl, not_followed, possible_controls
 from .frame_state import FrameState
 from .plain.post import PostWriter
-from .status import LiveOutcome
+from .status.outcome import LiveOutcome
 from .writing import PoseWrites
 
 _AT_LIMIT = noted("stopped by the post's limits at {angle:.3g} degrees")

@@ -1,38 +1,28 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The live chains, the order in which they are solved, and the status of each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from math import dist, inf
 from typing import Any, TypeAlias
 
 import bpy
-import numpy as np
 
-from ..bake.lengths import Units, length_text
-from ..bake.reporting.causes import FK
-from ..bake.reporting.swing_notes import WHERE
 from ..core import IK2DError
-from ..core.words import noted, say
+from ..core.words import say
 from ..rig.chain.checks.bones import pose_bones_of
-from ..rig.chain.fingerprint import fingerprint, has_own_rotation
+from ..rig.chain.fingerprint import fingerprint, has_own_rotation, mechanism_fingerprint
 from ..rig.chain.order import in_rounds, refuse_shared
 from ..rig.chain.paths.owners import with_settings
 from ..rig.chain.post import bones_to_post
 from ..rig.chain.renames import bones_of, why_linked
-from ..rig.pose.swings import NEAR
 from ..rig.scene import live_pause
-from ..rig.scene.rounding import reached_within
 from .chain import LiveChain
+from .following import Key, is_mechanism, key_of
 from .kept.cache import Kept
+from .mechanism import Live, LiveMechanism
 from .refusals import SharedControls, state_of_controls
-from .shown import largest_scale, shown_place
-from .status import AIMED, MOVED_ELSE, ON_TARGET, LiveOutcome, Look, shown_reach
 from .updates import AsRead, Updates
 
-_HIDDEN = noted("the armature is hidden, and Blender may not move it")
-# A chain: the session UID of its armature, and its name.
-Key = tuple[int, str]
 # The controls that the chains of an armature share, by armature.
 Shared: TypeAlias = dict[bpy.types.Object, SharedControls]
 
@@ -46,8 +36,8 @@ class Rigs:
 
     def drop(self) -> None:
         """Forget all readings: what they refer to may be gone."""
-        self.chains: dict[Key, LiveChain] = {}
-        self.rounds: list[list[LiveChain]] = []
+        self.chains: dict[Key, Live] = {}
+        self.rounds: list[list[Live]] = []
         self.problems: dict[Key, str] = {}  # why a live chain is not solved
         self.updates = Updates()
         # Chains whose own settings were edited, each with its armature and its index.
@@ -86,7 +76,7 @@ class Rigs:
             self.mark()
         self.mark_edited(settings)
 
-    def concerned(self, depsgraph: bpy.types.Depsgraph) -> set[LiveChain] | None:
+    def concerned(self, depsgraph: bpy.types.Depsgraph) -> set[Live] | None:
         """Return the chains that an update concerns; None for all, which are then checked.
 
         What was kept is dropped where one of them, or an Action, was edited.
@@ -140,7 +130,7 @@ class Rigs:
             return True
         return any(chain.rest_changed() for chain in self.chains.values())
 
-    def read_again(self, chain: LiveChain) -> None:
+    def read_again(self, chain: Live) -> None:
         """Read a chain again before the next frame, even if its fingerprint is the same."""
         self._fingerprints.pop(chain.key, None)
         self.mark()
@@ -153,7 +143,7 @@ class Rigs:
             if all(self._is_mended(key, *place, shared) for key, place in edited.items()):
                 return bool(self.rounds)
         self._current = True
-        chains: dict[Key, LiveChain] = {}
+        chains: dict[Key, Live] = {}
         fingerprints: dict[Key, tuple[Any, ...]] = {}
         waiting: set[bpy.types.ID] = set()  # what the chains depend on that cannot be solved
         self.problems, before = {}, self.problems
@@ -161,9 +151,9 @@ class Rigs:
             needed = {armature, armature.data}
             try:
                 key = key_of(settings)
-                followed = (settings.target, settings.pole, settings.foot.ground)
-                needed.update(node for node in followed if node is not None)
-                fingerprints[key] = _print_of(armature, index, settings, shared)
+                needed.update(node for node in _followed_by(settings) if node is not None)
+                chained = _turned_by_chains(armature, chains) if is_mechanism(settings) else frozenset()
+                fingerprints[key] = _print_of(armature, index, settings, shared, chained)
             except UnicodeDecodeError:  # a name that is no text: the panel says so
                 waiting |= needed
                 continue
@@ -177,7 +167,10 @@ class Rigs:
                 continue
             try:
                 _refuse(armature)
-                chains[key] = LiveChain(armature, settings, index, shared[armature].reaching)
+                if is_mechanism(settings):
+                    chains[key] = LiveMechanism(armature, settings, index, chained)
+                else:
+                    chains[key] = LiveChain(armature, settings, index, shared[armature].reaching)
             except IK2DError as error:
                 self.problems[key] = str(error)
                 waiting |= needed
@@ -200,16 +193,23 @@ class Rigs:
         """Return whether a chain is another than it was read. shared: as in `_print_of`."""
         chain = self.chains.get(key)
         try:
-            settings = chain and chain.armature.ik2d.chains[chain.index]
-            if not settings or key_of(settings) != key:
+            if chain is None:
                 return True
-            return _print_of(chain.armature, chain.index, settings, shared) != self._fingerprints.get(key)
+            settings = _listed(chain.armature, key)[chain.index]
+            if key_of(settings) != key:
+                return True
+            chained = chain.rig.chained if isinstance(chain, LiveMechanism) else frozenset()
+            now = _print_of(chain.armature, chain.index, settings, shared, chained)
+            return now != self._fingerprints.get(key)
         except (ReferenceError, LookupError, AttributeError, UnicodeDecodeError):  # something is gone
             return True
 
     def _is_mended(self, key: Key, armature: bpy.types.Object, index: int, shared: Shared) -> bool:
         """Read an edited chain, if it is live; return whether all others are as they were."""
         before = self.chains.get(key)
+        beside = (chain for chain in self.chains.values() if isinstance(chain, LiveMechanism))
+        if any(chain.armature == armature for chain in beside):  # it may hang on this one
+            return False
         try:
             settings = armature.ik2d.chains[index]
             if not (settings.live and settings.enabled) or key_of(settings) != key:
@@ -234,7 +234,7 @@ class Rigs:
         self._in_scenes = self.updates.in_scenes
         return not self._apart
 
-    def _arrange(self, chains: dict[Key, LiveChain]) -> None:
+    def _arrange(self, chains: dict[Key, Live]) -> None:
         """Put the chains into rounds, each after the chains that it hangs on."""
         by_rig, self._apart = {id(chain.rig): key for key, chain in chains.items()}, {}
         owners: dict[bpy.types.Object, dict[str, str]] = {}
@@ -258,20 +258,59 @@ class Rigs:
 
 
 def live_settings() -> Iterator[tuple[bpy.types.Object, int, bpy.types.PropertyGroup]]:
-    """Yield the armature, the index and the settings of each chain that is live and enabled."""
+    """Yield the armature, index and settings of each chain, then mechanism, that is live and enabled.
+
+    The index is that in their list.
+    """
     for armature in with_settings(bpy.data.objects):
-        for index, chain in enumerate(armature.ik2d.chains):
-            if chain.live and chain.enabled:
-                yield armature, index, chain
+        for items in (armature.ik2d.chains, armature.ik2d.mechanisms):
+            for index, item in enumerate(items):
+                if item.live and item.enabled:
+                    yield armature, index, item
+
+
+def _listed(armature: bpy.types.Object, key: Key) -> bpy.types.bpy_prop_collection:
+    """Return the list that the settings of a key are in."""
+    return armature.ik2d.mechanisms if key[2] else armature.ik2d.chains
+
+
+def settings_of(chain: Live) -> Any:
+    """Return the settings of a live chain or mechanism, by its name; None where they are gone."""
+    return next((one for one in _listed(chain.armature, chain.key) if one.name == chain.name), None)
+
+
+def _followed_by(settings: Any) -> Iterator[bpy.types.Object | None]:
+    """Yield the objects that a chain or a mechanism follows."""
+    if is_mechanism(settings):
+        yield from (driver.target for driver in settings.drivers)
+    else:
+        yield from (settings.target, settings.pole, settings.foot.ground)
+
+
+def _turned_by_chains(armature: bpy.types.Object, chains: Mapping[Key, Live]) -> frozenset[str]:
+    """Return the bones of an armature that its live chains turn."""
+    its = [chain.rig for chain in chains.values() if isinstance(chain, LiveChain)]
+    return frozenset(bone for rig in its if rig.armature == armature for bone in rig.turned_bones)
 
 
 def _print_of(
-    armature: bpy.types.Object, index: int, settings: bpy.types.PropertyGroup, shared: Shared
+    armature: bpy.types.Object,
+    index: int,
+    settings: bpy.types.PropertyGroup,
+    shared: Shared,
+    chained: frozenset[str] = frozenset(),
 ) -> tuple[Any, ...]:
-    """Return the fingerprint of a live chain, with the state of what else may move its bones.
+    """Return the fingerprint of a live chain or mechanism, with the state of what else may move its bones.
 
-    shared: those missing are read into it.
+    shared: those missing are read into it. chained: the bones that live chains turn.
     """
+    if is_mechanism(settings):
+        bones = [bone.name for bone in settings.bones if armature.pose and bone.name in armature.pose.bones]
+        if armature.pose is not None and armature not in shared:
+            shared[armature] = SharedControls.of(armature)
+        controls = state_of_controls(armature, bones, shared[armature]) if armature.pose else []
+        its = chained.intersection(bones)
+        return index, mechanism_fingerprint(armature, settings), controls, its
     bones = bones_of(armature.data, settings.tip, settings.bone_count)
     bones += [bone.name for bone in bones_to_post(settings) if bone.name not in bones]
     if armature.pose is None:
@@ -288,111 +327,10 @@ def _refuse(armature: bpy.types.Object) -> None:
     pose_bones_of(armature)
 
 
-def key_of(settings: bpy.types.PropertyGroup) -> Key:
-    """Return the key of a chain."""
-    return settings.id_data.session_uid, settings.name
-
-
 def problem_of_live(settings: bpy.types.PropertyGroup) -> str:
     """Return why a live chain is not solved, or why Live was turned off; "" without a reason."""
     reasons = RIGS.problems if settings.live else RIGS.failures
     return reasons.get(key_of(settings), "")
-
-
-def look_at(settings: bpy.types.PropertyGroup) -> Look | None:
-    """Return how far a chain's tip is from its target where Blender shows both; None where it does not."""
-    layer, armature = bpy.context.view_layer, settings.id_data.original
-    depsgraph = layer and (layer.depsgraph or bpy.context.evaluated_depsgraph_get())
-    if not depsgraph or settings.target is None or armature.pose is None:
-        return None
-    shown, chain = armature.evaluated_get(depsgraph), RIGS.chains.get(key_of(settings))
-    if not shown.is_evaluated:
-        return None
-    try:
-        bones = [
-            shown.pose.bones[name] for name in bones_of(armature.data, settings.tip, settings.bone_count)
-        ]
-        openness = inf
-        if chain is not None:
-            place, openness = chain.goal(bpy.context.scene, depsgraph)
-        else:
-            place = shown_place(settings.target, settings.subtarget, depsgraph)
-        distance = dist(shown.matrix_world @ bones[-1].tail, place)
-    except (IK2DError, LookupError, AttributeError, ReferenceError):  # something of it is gone
-        return None
-    world = np.array(shown.matrix_world, np.float64)[None]
-    root = np.array(shown.matrix_world @ bones[0].head, np.float64)[None]
-    tolerance_set = settings.tolerance * largest_scale(shown.matrix_world)
-    tolerance = reached_within(tolerance_set, shown_reach(shown.matrix_world, bones), world, root)
-    return Look(distance, tolerance, openness)
-
-
-def status_of(settings: bpy.types.PropertyGroup) -> str:
-    """Return the status of a live chain in words: its problem, or its outcome; "" for another chain."""
-    return _judged(settings)[1]
-
-
-def is_on_target(settings: bpy.types.PropertyGroup) -> bool:
-    """Return whether a live chain follows its target, and Blender shows its tip there."""
-    return _judged(settings)[0]
-
-
-def _judged(settings: bpy.types.PropertyGroup) -> tuple[bool, str]:
-    """Return whether a live chain's tip is shown on its target, and the status in words."""
-    problem = problem_of_live(settings)
-    if problem or not (settings.live and settings.enabled):
-        return False, problem
-    look = look_at(settings)
-    if look is None:
-        return False, say("The armature or the target is not shown here")
-    chain = RIGS.chains.get(key_of(settings))
-    outcome = chain.outcome if chain is not None else None
-    if chain is not None and not (look.reached and chain.rig.settings.tip_angle is None):
-        outcome = chain.outcome_in(bpy.context.scene, bpy.context.view_layer.depsgraph)
-    if look.reached:
-        return True, _reached(look, chain, outcome)
-    off = off_words(look.distance, Units.of(bpy.context.scene))
-    if outcome is not None and outcome.on_purpose == FK:
-        return False, say(FK)
-    if chain is None or outcome is None:  # nothing has moved since it became live
-        return False, off
-    cause = outcome.cause(look.distance, look.tolerance)
-    is_hidden = cause == MOVED_ELSE and not chain.armature.visible_get()
-    return False, f"{off}: {say(_HIDDEN if is_hidden else cause)}"
-
-
-def off_words(distance: float, units: Units) -> str:
-    """Return how far a tip is off its target, in words."""
-    return say("{length} off its target", length=length_text(distance, units))
-
-
-def _reached(look: Look, chain: LiveChain | None, outcome: LiveOutcome | None) -> str:
-    """Return the status, in words, of a chain whose tip is shown on its target."""
-    if chain is None:
-        return say(ON_TARGET)
-    on_target, swing = say(AIMED if chain.rig.settings.aims else ON_TARGET), chain.rig.swing
-    if outcome is not None and outcome.angle_off:
-        return say(
-            "{on_target}, {angle:.3g} degrees off its angle",
-            on_target=on_target,
-            angle=np.degrees(outcome.angle_off),
-        )
-    if look.openness < NEAR and swing is not None:
-        where = say("{where} within {angle:.0f} degrees", where=WHERE[swing.rule], angle=np.degrees(NEAR))
-        return say("{on_target}, {where}, where its plane may turn over", on_target=on_target, where=where)
-    if chain is not None and RIGS.kept is not None and RIGS.kept.awaits_range(chain):
-        return say("{on_target}, by this frame alone until those before it are solved", on_target=on_target)
-    return on_target
-
-
-def distance_of(settings: bpy.types.PropertyGroup) -> float:
-    """Return the distance from a live chain's tip to its target as shown; -1 for another chain.
-
-    Of a single bone that aims at its target, whose tip need not get there: from the tip to where it would be
-    if the bone pointed exactly at the target.
-    """
-    look = look_at(settings) if settings.live and settings.enabled else None
-    return look.distance if look else -1.0
 
 
 RIGS = Rigs()

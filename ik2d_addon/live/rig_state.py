@@ -41,7 +41,7 @@ from .plain.solve import Plain, read_plain_solver
 from .plain.space import Space
 from .plain.tips import PlainTips
 from .plain.turntable import PlainTurntable, as_if_free
-from .status import LiveOutcome
+from .status.outcome import LiveOutcome
 from .writing import Turn, changes_lengths, writers_of
 
 # A target is in the plane of a straight chain if it is off it by less than this part of its distance from the

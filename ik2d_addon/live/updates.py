@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..rig.animation.bone_channels import ROTATIONS, channel_values
 from ..rig.animation.value_keys import existing_drivers
 from ..rig.chain.fingerprint import settings_of
-from .chain import LiveChain
+from .mechanism import Live
 from .refusals import states
 
 # What an armature's chains hang on, and their own pose, as one update of ours leaves it.
@@ -44,10 +44,10 @@ _of_chain = attrgetter("enabled", "live", "tip", "post", "target", "subtarget", 
 class Updates:
     """The live chains by what moves them, and the armatures as our own writing left them."""
 
-    def __init__(self, chains: Iterable[LiveChain] = (), waiting: Collection[bpy.types.ID] = ()) -> None:
+    def __init__(self, chains: Iterable[Live] = (), waiting: Collection[bpy.types.ID] = ()) -> None:
         """Take all chains that are solved. waiting: what chains depend on that cannot be solved."""
-        self._by_armature: dict[bpy.types.ID, list[LiveChain]] = {}
-        self._by_node: dict[bpy.types.ID, list[LiveChain]] = {}
+        self._by_armature: dict[bpy.types.ID, list[Live]] = {}
+        self._by_node: dict[bpy.types.ID, list[Live]] = {}
         self._data: set[bpy.types.ID] = set()
         self._waiting = set(waiting)
         self._left: dict[bpy.types.ID, State] = {}
@@ -60,7 +60,7 @@ class Updates:
         """Those of the known data blocks that are objects of a scene."""
         return {ob for scene in bpy.data.scenes for ob in scene.objects if ob in self.known}
 
-    def take(self, chain: LiveChain, before: LiveChain | None = None) -> None:
+    def take(self, chain: Live, before: Live | None = None) -> None:
         """Take a chain that is solved; before: the one that it replaces, which depends on the same."""
         nodes = [node for node, _ in chain.followed]
         its = [self._by_armature.setdefault(chain.armature, [])]
@@ -75,7 +75,7 @@ class Updates:
 
     def concerned(
         self, depsgraph: bpy.types.Depsgraph, is_explained: Callable[[bpy.types.ID], bool]
-    ) -> tuple[set[LiveChain], set[LiveChain]] | None:
+    ) -> tuple[set[Live], set[Live]] | None:
         """Return the chains that an update moves, and those of them whose targets it may have changed.
 
         None where any chain may be another one: bones, constraints or a chain that waits were edited.
@@ -85,8 +85,8 @@ class Updates:
         updated = {block: update for block, update in updates if block in self.known}
         if not updated.keys().isdisjoint(self._waiting):
             return None
-        moved: set[LiveChain] = set()
-        changed: set[LiveChain] = set()
+        moved: set[Live] = set()
+        changed: set[Live] = set()
         for block, update in updated.items():
             if block in self._data and update.is_updated_geometry and not is_explained(block):
                 return None
@@ -102,7 +102,7 @@ class Updates:
                 changed.update(self._by_node[block])  # something else may move it from now on
         return moved, changed
 
-    def note(self, chains: Iterable[LiveChain], depsgraph: bpy.types.Depsgraph) -> None:
+    def note(self, chains: Iterable[Live], depsgraph: bpy.types.Depsgraph) -> None:
         """Note armatures as chains of theirs were posed and written."""
         for armature in {chain.armature for chain in chains}:
             self._left[armature] = self._state(armature, depsgraph)
@@ -159,6 +159,8 @@ class AsRead(NamedTuple):
 
 def _settings(chains: bpy.types.bpy_prop_collection) -> list[State]:
     """Return the name and the settings of each chain, what it names, its joints and its foot."""
+    if not len(chains):
+        return []
     columns = [
         _column(chains, name, len(value) if isinstance(value, tuple) else 1)
         for name, value in settings_of(chains[0])

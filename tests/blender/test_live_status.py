@@ -13,6 +13,7 @@ from rigs import add_armature, add_chain, add_target, evaluated_place, evaluated
 from ik2d_addon.chains import make_native, remove_native
 from ik2d_addon.live import registry
 from ik2d_addon.live.registry import RIGS
+from ik2d_addon.live.status import chain as judged
 from ik2d_addon.rig.scene.live_pause import live_paused
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_scenes"
@@ -332,6 +333,6 @@ def test_no_translation_changes_whether_a_target_is_reached(monkeypatch):
     bpy.context.scene.frame_set(10)
     outcome = RIGS.chains[registry.key_of(chain)].outcome
     RIGS.chains[registry.key_of(chain)].outcome = replace(outcome, angle_off=far)
-    say = registry.say
-    monkeypatch.setattr(registry, "say", lambda text, **given: say(words.get(text, text), **given))
+    say = judged.say
+    monkeypatch.setattr(judged, "say", lambda text, **given: say(words.get(text, text), **given))
     assert chain.live_status.endswith("daneben, On its target") and chain.live_reached

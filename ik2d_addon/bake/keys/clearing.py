@@ -267,6 +267,9 @@ def clear_bakes(
             put_slides_back(armature, all_bones([settings]))
             forget_bakes(armature, [settings])
             live_again(settings)
+    for machine in armature.ik2d.mechanisms if given.any else ():
+        if machine.was_live and not baked_keys(armature, bones_of_all(armature, (), [machine])):
+            live_again(machine)
     return given
 
 

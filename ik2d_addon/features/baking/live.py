@@ -8,7 +8,7 @@ from ...bake.reporting.causes import FK
 from ...core.words import listed, say
 from ...rig.chain.native_state import acts, is_native
 from ...rig.chain.paths.owners import with_settings
-from ...ui.context import active_armature, why_no_chain
+from ...ui.context import active_armature, why_not_edit
 from ...ui.operator import ChainOperator
 from ...ui.parts import entry
 from ...ui.registration import registration
@@ -45,7 +45,9 @@ def draw_before_render(menu: Menu, context: Context) -> None:
     """Add a word to the Render menu where live chains move while the interface is not locked."""
     scene = context.scene
     if not scene.render.use_lock_interface and any(
-        chain.live for armature in with_settings(scene.objects) for chain in armature.ik2d.chains
+        one.live
+        for armature in with_settings(scene.objects)
+        for one in (*armature.ik2d.chains, *armature.ik2d.mechanisms)
     ):
         menu.layout.separator()
         words = say("Live chains: turn on Lock Interface")
@@ -53,25 +55,25 @@ def draw_before_render(menu: Menu, context: Context) -> None:
 
 
 def can_be_live(armature: Object) -> list[PropertyGroup]:
-    """Return the chains where a bake has turned Live off; without any, those baked ones that can be live."""
+    """Return what a bake has turned Live off for; without any, those baked chains that can be live."""
     chains = armature.ik2d.chains
     baked = [
         chain
         for chain in chains
         if chain.enabled and chain.last_bake and not (chain.live or is_native(chain))
     ]
-    return [chain for chain in chains if chain.was_live] or baked
+    return [one for one in (*chains, *armature.ik2d.mechanisms) if one.was_live] or baked
 
 
 class IK2D_OT_live_again(ChainOperator, Operator):
-    """Have the chains follow their targets live, where a bake has turned that off; their baked keys stay"""
+    """Have chains and mechanisms move live, where a bake has turned that off; their baked keys stay"""
 
     bl_idname = "ik2d.live_again"
     bl_label = "Turn Live On"
 
     @staticmethod
     def why_not(context):
-        if reason := why_no_chain(context):
+        if reason := why_not_edit(context):
             return reason
         return "" if can_be_live(active_armature(context)) else say("No bake has turned Live off")
 

@@ -7,7 +7,8 @@ from ...bake.lengths import Units
 from ...bake.reporting.causes import FK
 from ...core import IK2DError
 from ...core.words import say
-from ...live.registry import off_words, problem_of_live
+from ...live.registry import problem_of_live
+from ...live.status.chain import off_words
 from ...rig.chain.chain import RigChain, read_chain
 from ...ui.context import active_armature, active_chain, shown_chain
 from . import figure as figures

@@ -23,6 +23,7 @@ from ...rig.scene.lengths.stretch_scales import scale_channels, scales_back
 from ...rig.scene.record import record_by_curves
 from ...rig.scene.sampler import sampled
 from ...rig.scene.samples import ChainSamples
+from ..chain import LiveChain
 from .poses import Channel, KeptPoses
 
 
@@ -32,7 +33,7 @@ def solved_rows(scene: bpy.types.Scene, poses: KeptPoses, times: Sequence[float]
     None where more than F-Curves leads them. What goes on from frame to frame begins at the first of the
     times. Raises IK2DError where a chain cannot be solved.
     """
-    rigs = [chain.solved_ahead for chain in poses.chains]
+    rigs = [chain.solved_ahead for chain in poses.chains if isinstance(chain, LiveChain)]
     looks = poses.looks
     record = yield from record_by_curves(scene, rigs, looks.nodes, times)
     if record is None:

@@ -9,7 +9,7 @@ import bpy
 from ...core import IK2DError
 from ...core.solution import Steps, drained
 from ...rig.animation.times import evaluated_times
-from ..chain import LiveChain
+from ..mechanism import Live
 from .blocks import solved_rows
 from .poses import KeptPoses
 from .rows import BLOCK, Frame, RangeKey
@@ -26,9 +26,9 @@ _TURN, _IN_IDLE_TIME = 0.008, 1 << 16
 class Kept:
     """The frames of all live chains that are kept, by armature."""
 
-    def __init__(self, rounds: Sequence[Sequence[LiveChain]]) -> None:
+    def __init__(self, rounds: Sequence[Sequence[Live]]) -> None:
         """Take all live chains, in rounds: each after the chains that it hangs on."""
-        by_armature: dict[bpy.types.Object, list[LiveChain]] = {}
+        by_armature: dict[bpy.types.Object, list[Live]] = {}
         for ready in rounds:
             for chain in ready:
                 by_armature.setdefault(chain.armature, []).append(chain)
@@ -67,9 +67,9 @@ class Kept:
                 poses.write(frame)
                 self._written.append(poses)
 
-    def shown(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> set[LiveChain]:
+    def shown(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> set[Live]:
         """Return the chains that a depsgraph shows as they were kept."""
-        chains: set[LiveChain] = set()
+        chains: set[Live] = set()
         frame = frame_of(scene)
         for poses in self._written:
             if poses.is_shown(depsgraph):
@@ -102,7 +102,7 @@ class Kept:
                 if not shaped.isdisjoint(poses.looks.surfaces):
                     poses.forget()
 
-    def note(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, chains: set[LiveChain]) -> None:
+    def note(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, chains: set[Live]) -> None:
         """Note how chains were followed, to remember the frame once Blender shows it."""
         self._noted = None
         if depsgraph.mode != 'VIEWPORT':
@@ -126,7 +126,7 @@ class Kept:
                 self._filling = None
         return True
 
-    def show(self, scene: bpy.types.Scene) -> list[LiveChain]:
+    def show(self, scene: bpy.types.Scene) -> list[Live]:
         """Pose the chains whose frame was solved from those before it since it was shown; return them."""
         frame, chains = frame_of(scene), []
         for poses in self._lengths:
@@ -138,7 +138,7 @@ class Kept:
             chain.kept_in(frame, True)
         return chains
 
-    def awaits_range(self, chain: LiveChain) -> bool:
+    def awaits_range(self, chain: Live) -> bool:
         """Return whether a chain's pose is to come from the frames before, and does not yet."""
         poses = self._poses.get(chain.armature)
         return poses in self._lengths and poses.is_useful and chain.goes_on and not chain.is_as_baked

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
+from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import Node
 from ...rig.chain.foot.foot import foot_values
 from ...rig.chain.planes import bend_of
+from ...rig.mechanism.read import RAM
 from ..chain import LiveChain
+from ..mechanism import Live, LiveMechanism
 from ..shown import SAME, largest_scale, shown_axes, shown_place
 from .rows import Row
 
@@ -27,18 +30,22 @@ class Looks:
     They are the places in the world of all that the chains follow, (3,) each, two axes of the targets whose
     rotation counts, (6,) each, all of grounds whose surface does, (9,) each, the tails in the world of the
     chains' bones, (3,) each, of their hands the tails and, in the armature's space, the x axes, (6,) each,
-    and of each chain the settings that are read on each frame.
+    and of each chain the settings that are read on each frame. Then of each mechanism the places of what it
+    follows and of its bones, and the lengths of the rams that drive.
     """
 
-    def __init__(self, armature: bpy.types.Object, chains: Sequence[LiveChain]) -> None:
+    def __init__(self, armature: bpy.types.Object, chains: Sequence[Live]) -> None:
         self._armature = armature
-        rigs = [chain.rig for chain in chains]
+        rigs, machines = chain_rigs(chains), [one.rig for one in chains if isinstance(one, LiveMechanism)]
         size = largest_scale(armature.matrix_world)
         reaches = [size * sum(bone.length for bone in rig.pose_bones) for rig in rigs]
         places: dict[Node, float] = {}
         for rig, reach in zip(rigs, reaches, strict=True):
             for node in rig.followed:
                 places[node] = min(reach, places.get(node, reach))
+        for machine in machines:
+            for node in [one.target for one in machine.drivers if one.target is not None]:
+                places[node] = min(size * machine.size, places.get(node, size * machine.size))
         self.nodes = list(places)
         self.turning = list(
             dict.fromkeys((rig.target, rig.subtarget) for rig in rigs if rig.follows_rotation)
@@ -56,8 +63,13 @@ class Looks:
         for rig, reach in zip(rigs, reaches, strict=True):
             hands = len(rig.hands.bones) if rig.hands is not None else 0
             near += [NEAR * reach, NEAR * reach, NEAR * reach, SAME, SAME, SAME] * hands
+        self._joints = [name for machine in machines for name in machine.bones]
+        for machine in machines:
+            near += [NEAR * size * machine.size] * (3 * len(machine.bones))
         self._placed = len(near)  # the numbers before the settings
         near += [SAME for rig in rigs for _ in rig.values]
+        self._lengths = [one.path for machine in machines for one in machine.drivers if one.kind == RAM]
+        near += [SAME] * len(self._lengths)
         self._near, self._nears = np.array(near), near
         names = armature.pose.bones.keys()
         self._size = len(names)
@@ -69,6 +81,7 @@ class Looks:
         self._settings = [
             (chain.index, chain.rig.settings.side, chain.rig.swing is not None, chain.rig.foot)
             for chain in chains
+            if isinstance(chain, LiveChain)
         ]
 
     @property
@@ -100,6 +113,8 @@ class Looks:
             found.extend((self._tails[self._rows] @ matrix[:3, :3].T + matrix[:3, 3]).ravel().tolist())
         for name in self.hands:
             found.extend((*(world @ bones[name].tail), *bones[name].x_axis))
+        for name in self._joints:
+            found.extend(world @ bones[name].tail)
         settings = shown.ik2d.chains
         for index, side, swings, foot in self._settings:
             its = settings[index]
@@ -107,6 +122,7 @@ class Looks:
             found.extend((its.softness, side * bend_of(its), its.influence, turn))
             if foot is not None:
                 found.extend(foot_values(its.foot))
+        found.extend(shown.path_resolve(path) for path in self._lengths)
         return found
 
     def are_same(self, shown: Sequence[float], kept: Row) -> bool:
@@ -124,3 +140,8 @@ class Looks:
         # Far from the origin 32 bits hold no more.
         far = SAME * float(np.nanmax(np.abs(kept[: self._placed]), initial=0.0))
         return bool(((off <= nears + far) | np.isnan(kept)).all() and np.isfinite(seen).all())
+
+
+def chain_rigs(chains: Sequence[Live]) -> list[RigChain]:
+    """Return the chains as they were read, without mechanisms."""
+    return [chain.rig for chain in chains if isinstance(chain, LiveChain)]

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from ...rig.animation.bone_channels import width_of
 from ...rig.animation.value_keys import existing_drivers
 from ...rig.animation.versions import existing_fcurves
+from ...rig.mechanism.posing import channels_of_rest
 from ...rig.pose.rotations import channels_at_rest
 from ...rig.scene.lengths.stretch_scales import note_posed_scales, scale_channels, scales_back
-from ..chain import LiveChain
-from .looks import Looks
+from ..mechanism import Live, LiveMechanism
+from .looks import Looks, chain_rigs
 from .rows import Frame, KeptRows, RangeKey, Row
 
 # Of a channel: bone, property and index.
@@ -36,7 +37,7 @@ class _Part(NamedTuple):
 class KeptPoses:
     """Frames of the live chains of one armature."""
 
-    def __init__(self, armature: bpy.types.Object, chains: Sequence[LiveChain], most: int) -> None:
+    def __init__(self, armature: bpy.types.Object, chains: Sequence[Live], most: int) -> None:
         """Take all live chains of an armature. most: bytes of memory."""
         self.armature, self.chains = armature, chains
         self.looks = Looks(armature, chains)
@@ -48,7 +49,7 @@ class KeptPoses:
         self._shown: Row | None = None  # that of the frame that Blender is about to show, or shows
         self._before: list[tuple[_Part, NDArray[np.float32]]] = []  # what the channels were before it
         self._noted: list[NDArray[np.float32]] | None = None  # channels of a frame that was followed
-        self._stretching = [chain for chain in chains if chain.rig.stretching is not None]
+        self._stretching = [rig for rig in chain_rigs(chains) if rig.stretching is not None]
         self._misses = 0
         # Whether a frame's pose depends on those before it, as a bake of the scene's range has it.
         self.goes_on = any(chain.goes_on for chain in chains)
@@ -138,8 +139,8 @@ class KeptPoses:
 
     def _note_written(self) -> None:
         """Note what was written, and have it evaluated."""
-        for chain in self._stretching:
-            note_posed_scales(chain.rig)
+        for rig in self._stretching:
+            note_posed_scales(rig)
         # The bones follow their object. A tag of its data would read as an edit of the rest pose.
         self.armature.update_tag(refresh={'OBJECT'})
 
@@ -184,16 +185,18 @@ class KeptPoses:
             self._rows.add(frame, np.concatenate((*noted, seen)))
 
 
-def _channels(armature: bpy.types.Object, chains: Sequence[LiveChain]) -> list[Channel]:
+def _channels(armature: bpy.types.Object, chains: Sequence[Live]) -> list[Channel]:
     """Return the channels that live chains write, those of a property side by side."""
     found: dict[str, list[Channel]] = {}
-    for chain in chains:
-        rig = chain.rig
+    machines = [chain.rig for chain in chains if isinstance(chain, LiveMechanism)]
+    written = [channels for rig in machines for channels in channels_of_rest(rig, single_axis=False)]
+    for rig in chain_rigs(chains):
         scales = [*scale_channels(rig, np.ones((1, len(rig.bones)))), *scales_back(rig, keyed=False)]
-        for channels in (*channels_at_rest(rig), *scales):
-            found.setdefault(channels.property, []).extend(
-                (channels.bone, channels.property, index) for index in channels.unlocked(armature)
-            )
+        written += [*channels_at_rest(rig), *scales]
+    for channels in written:
+        found.setdefault(channels.property, []).extend(
+            (channels.bone, channels.property, index) for index in channels.unlocked(armature)
+        )
     return [channel for of_property in found.values() for channel in dict.fromkeys(of_property)]
 
 

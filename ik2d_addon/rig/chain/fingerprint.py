@@ -54,6 +54,24 @@ def fingerprint(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> t
     )
 
 
+def mechanism_fingerprint(armature: bpy.types.Object, settings: Any) -> tuple[Any, ...]:
+    """Return the fingerprint of a mechanism: its settings, its bones with what carries them, its targets."""
+    posed = armature.pose.bones if armature.pose else {}
+    bones = [posed[bone.name] for bone in settings.bones if bone.name in posed]
+    ends = {name for joint in settings.joints for name in (joint.bone, joint.other) if name in posed}
+    nodes = [(driver.target, driver.subtarget) for driver in settings.drivers]
+    return (
+        settings_of(settings),
+        [(bone.name, bone.other_side) for bone in settings.bones],
+        [settings_of(joint) for joint in settings.joints],
+        [settings_of(driver, {"length"}) for driver in settings.drivers],
+        [(*_rest_of(bone), bone.parent and bone.parent.name) for bone in bones],
+        [(bone.location[:], bone.scale[:]) for bone in bones],
+        [(name, *_data_of(posed[name].bone)) for name in sorted(ends)],
+        [(*node, *_moved_by(*node)) for node in nodes],
+    )
+
+
 def settings_of(
     group: bpy.types.PropertyGroup, left_out: Collection[str] = frozenset()
 ) -> list[tuple[str, Any]]:
@@ -128,7 +146,7 @@ def holders_of(
 
 
 def rest_fingerprint(
-    bones: Sequence[bpy.types.PoseBone], target: bpy.types.Object, subtarget: str
+    bones: Sequence[bpy.types.PoseBone], target: bpy.types.Object | None, subtarget: str
 ) -> list[Any]:
     """Return the fingerprint of rest poses, of whose child is whose, and of the locks of a chain's bones.
 

@@ -68,7 +68,7 @@ def values_now(scene: bpy.types.Scene, rig: RigMechanism, evaluated: bpy.types.O
     those of its F-Curves from the scene's first frame on. One that a constraint turns is as it is shown.
     Raises IK2DError for values that are no numbers.
     """
-    given: dict[str, Floats] = {}
+    given: dict[Body, Floats] = {}
     for one in rig.drivers:
         if one.kind == TURN:
             given[one.body] = _turn_now(scene, rig, evaluated, one.bone)
@@ -136,7 +136,8 @@ def _turn_now(scene: bpy.types.Scene, rig: RigMechanism, evaluated: bpy.types.Ob
         poses = {other: pose[None] for other, pose in pose_of(rig, evaluated).items()}
         turned, parent = Motions.of_pose(rig, poses).turned, rig.placed[name].parent
         along = np.linalg.inv(turned[parent]) @ turned[name] @ rig.plane.x
-        return np.arctan2(along @ rig.plane.y, along @ rig.plane.x)
+        shown: Floats = np.arctan2(along @ rig.plane.y, along @ rig.plane.x)
+        return shown
     values, mode = _channels(bone), bone.rotation_mode
     turn = channel_turns(bone, axis, values)
     counts = mode == 'AXIS_ANGLE' or mode != 'QUATERNION' and own_axis(axis, CLOSE) is not None
@@ -146,4 +147,5 @@ def _turn_now(scene: bpy.types.Scene, rig: RigMechanism, evaluated: bpy.types.Ob
     before = np.arange(scene.frame_start, scene.frame_float)
     keyed = np.asarray(driver_values(scene, rig, [*before.tolist(), scene.frame_float])[name])[-1]
     period = 2.0 * _ROUND if mode == 'QUATERNION' else _ROUND
-    return turn + period * np.rint((keyed - turn) / period)
+    counted: Floats = turn + period * np.rint((keyed - turn) / period)
+    return counted

@@ -72,7 +72,7 @@ def ram_lengths(driver: RigDriver, shares: Floats) -> Floats:
     return lengths
 
 
-def refuse_endless(rig: RigMechanism, given: Mapping[str, Floats], times: Sequence[float]) -> None:
+def refuse_endless(rig: RigMechanism, given: Mapping[Body, Floats], times: Sequence[float]) -> None:
     """Raise IK2DError for drivers' values (m,) that are no numbers."""
     for bone, values in given.items():
         if not np.isfinite(values).all():

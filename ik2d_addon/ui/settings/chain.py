@@ -13,7 +13,8 @@ from bpy.props import (
 )
 from bpy.types import PropertyGroup
 
-from ...live.registry import RIGS, distance_of, is_on_target, key_of, status_of
+from ...live.registry import RIGS, key_of
+from ...live.status.chain import distance_of, is_on_target, status_of
 from ...rig.chain.hands import move_offset
 from ...rig.chain.renames import free_name, remember
 from .found_plane import keep_found_plane

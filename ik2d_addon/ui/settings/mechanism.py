@@ -13,8 +13,18 @@ from bpy.props import (
 )
 from bpy.types import PropertyGroup
 
+from ...live.registry import RIGS, key_of
+from ...live.status.mechanism import is_closed, mechanism_status
 from ...rig.chain.renames import unique_name
-from .joint import GROWING, NOTE, OVERRIDABLE, STORED, IK2D_PG_place
+from .joint import GROWING, HIDDEN, NOTE, OVERRIDABLE, STORED, IK2D_PG_place
+
+
+def _solving_changed(_settings, _context):
+    RIGS.mark()
+
+
+# Keywords of what a mechanism is solved by: a live one looks at it again.
+SOLVED_BY = {**STORED, "update": _solving_changed}
 
 
 def _keep_name_unique(mechanism, _context):
@@ -25,16 +35,23 @@ def _keep_name_unique(mechanism, _context):
         mechanism.name = name
 
 
+def _live_changed(mechanism, _context):
+    RIGS.failures.pop(key_of(mechanism), None)
+    RIGS.mark()
+    if mechanism.live:
+        mechanism.property_unset("was_live")
+
+
 class IK2D_PG_mechanism_bone(PropertyGroup):
     """A bone of a mechanism."""
 
     __slots__ = ()
 
-    name: StringProperty(name="Bone", description="Bone that is a part of the mechanism", **STORED)
+    name: StringProperty(name="Bone", description="Bone that is a part of the mechanism", **SOLVED_BY)
     other_side: BoolProperty(
         name="Other Side",
         description="Assemble the triangle that places this bone on the other side than at rest",
-        **STORED,
+        **SOLVED_BY,
     )
     place: PointerProperty(
         description="Where the bone stood last, to find it again when it is renamed",
@@ -59,18 +76,18 @@ class IK2D_PG_mechanism_joint(PropertyGroup):
             ('GEAR', "Gear", "The other bone turns by Ratio times what the bone turns"),
         ),
         default='PIN',
-        **STORED,
+        **SOLVED_BY,
     )
-    bone: StringProperty(name="Bone", description="Bone that the joint is at", **STORED)
+    bone: StringProperty(name="Bone", description="Bone that the joint is at", **SOLVED_BY)
     end: EnumProperty(
         name="End",
         description="End of the bone that the joint is at",
         items=(('HEAD', "Head", "Its head"), ('TAIL', "Tail", "Its tail")),
         default='TAIL',
-        **STORED,
+        **SOLVED_BY,
     )
     other: StringProperty(
-        name="Other", description="Bone that it is joined to; empty for the mechanism's frame", **STORED
+        name="Other", description="Bone that it is joined to; empty for the mechanism's frame", **SOLVED_BY
     )
     other_place: PointerProperty(
         description="Where the other bone stood last, to find it again when it is renamed",
@@ -81,7 +98,7 @@ class IK2D_PG_mechanism_joint(PropertyGroup):
         name="Ratio",
         description="Turns of the other bone for one of the bone; negative the other way",
         default=1.0,
-        **STORED,
+        **SOLVED_BY,
     )
     stroke: FloatVectorProperty(
         name="Stroke",
@@ -90,7 +107,7 @@ class IK2D_PG_mechanism_joint(PropertyGroup):
         min=0.0,
         subtype='XYZ_LENGTH',
         precision=4,
-        **STORED,
+        **SOLVED_BY,
     )
 
 
@@ -108,16 +125,16 @@ class IK2D_PG_mechanism_driver(PropertyGroup):
             ('TARGET', "Target", "An object to which the tail of the bone is dragged"),
         ),
         default='TURN',
-        **STORED,
+        **SOLVED_BY,
     )
-    bone: StringProperty(name="Bone", description="Bone that drives", **STORED)
+    bone: StringProperty(name="Bone", description="Bone that drives", **SOLVED_BY)
     target: PointerProperty(
         name="Target",
         description="Object that the bone's tail is dragged to",
         type=bpy.types.Object,
-        **STORED,
+        **SOLVED_BY,
     )
-    subtarget: StringProperty(name="Target Bone", description="Bone of the target to follow", **STORED)
+    subtarget: StringProperty(name="Target Bone", description="Bone of the target to follow", **SOLVED_BY)
     subtarget_place: PointerProperty(
         description="Where the target bone stood last, to find it again when it is renamed",
         type=IK2D_PG_place,
@@ -129,6 +146,7 @@ class IK2D_PG_mechanism_driver(PropertyGroup):
         min=0.0,
         max=1.0,
         subtype='FACTOR',
+        update=_solving_changed,
         override=OVERRIDABLE,
     )
 
@@ -147,12 +165,23 @@ class IK2D_PG_mechanism(PropertyGroup):
     )
     live: BoolProperty(
         name="Live",
-        description="Move the mechanism at once when what drives it moves, without keys",
+        description="Move the mechanism at once when what drives it moves, without keys; a bake turns it off",
+        update=_live_changed,
         **STORED,
+    )
+    live_status: StringProperty(
+        description="Whether all joints are closed in the pose shown, or what keeps it from being live",
+        get=mechanism_status,
+        options=HIDDEN,
+    )
+    live_closed: BoolProperty(
+        description="Whether the mechanism is live, and all its joints are closed in the pose that is shown",
+        get=is_closed,
+        options=HIDDEN,
     )
     was_live: BoolProperty(description="Whether a bake has turned Live off", **NOTE)
     enabled: BoolProperty(
-        name="Enabled", description="Bake the mechanism with all others", default=True, **STORED
+        name="Enabled", description="Bake the mechanism with all others", default=True, **SOLVED_BY
     )
     bones: CollectionProperty(name="Bones", type=IK2D_PG_mechanism_bone, override=GROWING, options=set())
     joints: CollectionProperty(name="Joints", type=IK2D_PG_mechanism_joint, override=GROWING, options=set())
@@ -168,7 +197,7 @@ class IK2D_PG_mechanism(PropertyGroup):
             ('THROUGH', "Go Through", "Wheels that are coupled go on over it"),
         ),
         default='EASE',
-        **STORED,
+        **SOLVED_BY,
     )
     way: EnumProperty(
         name="Target's Way",
@@ -178,7 +207,7 @@ class IK2D_PG_mechanism(PropertyGroup):
             ('GO_ON', "Go On", "The pose nearest to that of the frame before"),
         ),
         default='NEAREST',
-        **STORED,
+        **SOLVED_BY,
     )
     softness: FloatProperty(
         name="Softness",
@@ -187,7 +216,7 @@ class IK2D_PG_mechanism(PropertyGroup):
         min=0.0,
         soft_max=0.2,
         subtype='ANGLE',
-        **STORED,
+        **SOLVED_BY,
     )
     open_between: FloatProperty(
         name="Open Between Frames",
@@ -197,7 +226,7 @@ class IK2D_PG_mechanism(PropertyGroup):
         min=1e-6,
         soft_max=1e-2,
         precision=6,
-        **STORED,
+        **SOLVED_BY,
     )
 
 

@@ -8,9 +8,9 @@ from math import hypot, inf, isfinite
 import bpy
 from mathutils import Matrix
 
-from ..bake.reporting.causes import LIMITED, cause_of
-from ..core.words import noted
-from .shown import largest_scale
+from ...bake.reporting.causes import LIMITED, cause_of
+from ...core.words import noted
+from ..shown import largest_scale
 
 NATIVE = noted("is on drivers, which follow the target already; turn Live off, or press Remove Drivers")
 MOVED_ELSE = noted("moved by something other than this chain")

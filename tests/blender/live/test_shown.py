@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rigs import add_target
 
-from ik2d_addon.live.hidden_targets import place_by_curves, turn_by_curves
+from ik2d_addon.live.shown import place_by_curves, turn_by_curves
 from ik2d_addon.rig.animation.bone_channels import rotation_property
 from ik2d_addon.rig.animation.versions import existing_fcurves
 

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Live mechanisms: as a bake poses them, on any frame, by hand, in rounds with live chains."""
+
+import bpy
+import numpy as np
+import pytest
+from machine_rigs import TILT, add_machine, key_turns, make_linear, set_turn
+from machines import MACHINES, four_bar, jansen_leg, toggle_clamp
+
+from ik2d_addon.bake.pipeline import bake
+from ik2d_addon.live.registry import RIGS
+from ik2d_addon.rig.mechanism.posing import evaluated_motions, openings, pose_of
+from ik2d_addon.rig.mechanism.read import read_mechanism
+from ik2d_addon.rig.mechanism.values import turning_axis
+
+
+def pose(armature):
+    """Return the evaluated pose matrices (bones, 4, 4)."""
+    shown = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return np.array([bone.matrix for bone in shown.pose.bones])
+
+
+def on(frame, armature):
+    """Return the evaluated pose on a frame."""
+    bpy.context.scene.frame_set(frame)
+    return pose(armature)
+
+
+def open_now(mechanism):
+    """Return how far joints are open in the evaluated pose, in sizes."""
+    rig, armature = read_mechanism(mechanism.id_data, mechanism), mechanism.id_data
+    shown = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return openings(rig, evaluated_motions(rig, [pose_of(rig, shown)])).max() / rig.size
+
+
+@pytest.mark.parametrize("make", MACHINES, ids=lambda make: make.__name__)
+def test_shuffled_frames_are_shown_as_baked(make):
+    armature, mechanism = add_machine(make(), 13, tilt=TILT, roll=0.3)
+    mechanism.live = True
+    frames = (np.random.default_rng(3).permutation(13) + 1).tolist()
+    found = {frame: on(frame, armature) for frame in [*frames, *frames[::-1]]}
+    assert mechanism.live_status and not RIGS.problems, mechanism.live_status
+    size = read_mechanism(armature, mechanism).size
+    bake(armature)
+    assert not mechanism.live and mechanism.was_live
+    for frame, matrices in found.items():
+        assert np.abs(on(frame, armature) - matrices).max() < 1e-5 * size
+
+
+def test_a_driver_turned_by_hand_moves_the_machine_at_once():
+    armature, mechanism = add_machine(four_bar(), tilt=TILT)
+    mechanism.live = True
+    on(3, armature)
+    assert mechanism.live_closed and mechanism.live_status == "All joints closed"
+    axis = turning_axis(read_mechanism(armature, mechanism), "crank")
+    before = pose(armature)
+    set_turn(armature.pose.bones["crank"], axis, 2.5)
+    bpy.context.view_layer.update()
+    assert np.abs(pose(armature) - before).max() > 0.1 and open_now(mechanism) < 2e-6
+    assert armature.pose.bones["crank"].rotation_euler[:] == pytest.approx((axis * 2.5).tolist(), abs=1e-6)
+
+
+def test_a_held_driver_is_held_on_frames_and_stays_where_a_hand_has_it():
+    armature, mechanism = add_machine(toggle_clamp(), 10)
+    key_turns(armature, "handle", np.linspace(0.2, 1.6, 10))
+    make_linear(armature)
+    mechanism.live = True
+    rig = read_mechanism(armature, mechanism)
+    axis, handle = turning_axis(rig, "handle"), armature.pose.bones["handle"]
+    for frame in (10, 9, 10, 2):
+        on(frame, armature)
+    assert mechanism.live_status == "All joints closed"
+    on(10, armature)
+    held = np.dot(handle.rotation_euler, axis)
+    assert 0.2 < held < 1.0 and open_now(mechanism) < 1e-5 and mechanism.live_closed
+    assert mechanism.live_status == f"'handle' is held at {np.degrees(held):.1f}\N{DEGREE SIGN}"
+    armature.update_tag()
+    bpy.context.view_layer.update()
+    assert np.dot(handle.rotation_euler, axis) == held  # not eased once more
+    set_turn(handle, axis, 1.5)
+    bpy.context.view_layer.update()
+    assert np.dot(handle.rotation_euler, axis) == pytest.approx(1.5, abs=1e-6)
+    assert not mechanism.live_closed and "is held at" in mechanism.live_status
+    assert "open by" in mechanism.live_status
+
+
+def test_an_unkeyed_driver_is_eased_once_on_however_many_frames():
+    armature, mechanism = add_machine(toggle_clamp())
+    armature.animation_data_clear()
+    mechanism.live = True
+    axis, handle = turning_axis(read_mechanism(armature, mechanism), "handle"), armature.pose.bones["handle"]
+    set_turn(handle, axis, 1.5)
+    on(5, armature)
+    held = np.dot(handle.rotation_euler, axis)
+    assert held < 1.0
+    for frame in (6, 9, 2, 5):
+        on(frame, armature)
+        assert np.dot(handle.rotation_euler, axis) == held
+
+
+def kept_frames():
+    """Return the frames that are kept in memory."""
+    return {frame for poses in RIGS.kept._poses.values() for _, frame in poses._rows._places}
+
+
+def test_frames_are_kept_and_dropped_by_an_edit():
+    armature, mechanism = add_machine(jansen_leg(), 13)
+    mechanism.live = True
+    shown = {frame: on(frame, armature) for frame in range(1, 14)}
+    assert len(kept_frames()) >= 10
+    machine = next(iter(RIGS.chains.values()))
+    followed, follow = [], machine.follow
+    machine.follow = lambda *arguments: followed.append(1) or follow(*arguments)
+    for frame in (3, 7, 4, 9):
+        assert np.abs(on(frame, armature) - shown[frame]).max() < 1e-6
+    assert not followed and mechanism.live_closed
+    mechanism.drivers[0].bone = mechanism.drivers[0].bone
+    on(5, armature)
+    assert RIGS.kept is None
+    assert np.abs(on(6, armature) - shown[6]).max() < 1e-6
+
+
+def test_undo_save_and_load_leave_it_live(tmp_path):
+    armature, mechanism = add_machine(jansen_leg(), 13)
+    mechanism.live = True
+    shown = on(7, armature)
+    path = str(tmp_path / "machine.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    armature = bpy.data.objects[0]
+    mechanism = armature.ik2d.mechanisms[0]
+    on(1, armature)
+    assert np.abs(on(7, armature) - shown).max() < 1e-6 and mechanism.live_closed
+    bpy.ops.ed.undo_push(message="before")
+    mechanism.live = False
+    bpy.ops.ed.undo_push(message="off")
+    bpy.ops.ed.undo()
+    armature = bpy.data.objects[0]
+    assert armature.ik2d.mechanisms[0].live
+    on(1, armature)
+    assert np.abs(on(7, armature) - shown).max() < 1e-6
