@@ -14,7 +14,9 @@ from ..core.words import noted
 from ..rig.animation.bone_channels import posed
 from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import hands_remembered
-from ..rig.chain.order import in_order
+from ..rig.chain.order import TurningBones, in_order
+from ..rig.mechanism.now import MechanismNow
+from ..rig.mechanism.read import RigMechanism
 from ..rig.pose.hand_rotations import own_turns
 from ..rig.pose.keyed_pose import NeighborPoses, OwnPose, keyed_pose_now, neighbor_poses, pose_without_chain
 from ..rig.pose.rotations import bone_rotations
@@ -25,13 +27,15 @@ from ..rig.scene.live_pause import live_paused
 from ..rig.scene.missing_inputs import with_drivers_checked
 from ..rig.scene.sampler import sample_alone, sample_now
 from ..rig.scene.samples import ChainSamples
+from .asked import Names, read_all
 from .cures.off_plane import advice_on
 from .keys.keying import KeyedChain, KeyPlan, as_given, plan_keys, rotations_of
 from .keys.posts import posts_now, with_posts
+from .mechanisms.now import mechanism_now, reports_now
 from .playback import VERIFY_ALL, Played, played
 from .reporting.report import BakeReport
 from .reporting.verdict import report_of
-from .request import chosen_options, chosen_range, frame_range, read_rigs, scene_of
+from .request import BakeOptions, chosen_options, chosen_range, frame_range, scene_of
 from .solving.angles import relative_turns
 from .solving.frames import SolvedChain, solve_chain
 from .solving.hands import KeyedHands, hands_of
@@ -39,9 +43,13 @@ from .solving.hands import KeyedHands, hands_of
 
 @live_paused()
 def solve(
-    armature_object: bpy.types.Object, chains: Sequence[str] | None = None, *, fully: bool = False
+    armature_object: bpy.types.Object,
+    chains: Sequence[str] | None = None,
+    *,
+    fully: bool = False,
+    mechanisms: Sequence[str] | None = None,
 ) -> BakeReport:
-    """Pose each chain so that its tip is on its target at the current frame; key nothing.
+    """Pose each chain so that its tip is on its target at the current frame, and mechanisms; key nothing.
 
     It is the pose that a bake of the sidebar's range would key there, with the target where it is now:
     a chain with memory is followed from the range's first frame on. Outside the range, on a chain that
@@ -49,12 +57,21 @@ def solve(
     from the current pose instead. fully: at full influence. Arguments, result and errors as in `bake`.
     """
     scene = scene_of(armature_object)
-    rigs, left_out = read_rigs(armature_object, chains, [scene.frame_float])
-    now = scene.frame_float
+    now, wanted = scene.frame_float, Names.of(chains, mechanisms)
+    read = read_all([armature_object], wanted, [scene.frame_current], BakeOptions())[armature_object]
+    rigs, items = read.rigs, list[TurningBones]([*read.rigs, *read.machines])
     plan = KeyPlan.every([int(now) if now.is_integer() else now])
     solved: list[KeyedChain] = []
+    moved: list[MechanismNow] = []
     with ExitStack() as poses:
-        for number, ready in enumerate(in_order(rigs)):
+        for number, its in enumerate(in_order(items)):
+            for machine in its:
+                if isinstance(machine, RigMechanism):
+                    moved.append(mechanism_now(scene, machine))
+                    poses.enter_context(posed(armature_object, moved[-1].rotations()))
+            ready = [rig for rig in its if isinstance(rig, RigChain)]
+            if not ready:
+                continue
             posts = posts_now(scene, ready, fully=fully)
             if posts:
                 poses.enter_context(posed(armature_object, [post.full for post in posts]))
@@ -76,7 +93,8 @@ def solve(
             poses.enter_context(scales_remembered(ready, scales))
             solved += new
         solved = as_given(solved, rigs)
-        shown = _look_now(scene, solved)
+        shown = _look_now(scene, solved) if solved else []
+        machines = reports_now(scene, moved)
     return report_of(
         armature_object,
         scene,
@@ -85,8 +103,9 @@ def solve(
         shown,
         verb=noted("Posed"),
         verified=VERIFY_ALL,
-        left_out=left_out,
+        left_out=read.faults,
         advice=advice_on(scene, [chain.solved for chain in solved], plan.frames),
+        mechanisms=machines,
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...bake.lengths import Units, length_text
 from ...core import IK2DError
-from ...core.words import listed, noted, say
+from ...core.words import noted, say
 from ...rig.mechanism.posing import evaluated_motions, openings, pose_of
 from ...rig.mechanism.read import RAM
 from ..mechanism import LiveMechanism
@@ -52,7 +52,7 @@ def _judged(settings: bpy.types.PropertyGroup) -> tuple[bool, str]:
     if not is_shut:
         length = length_text(opened * largest_scale(shown.matrix_world), Units.of(scene))
         said.append(say("open by {length}", length=length))
-    return is_shut, listed(said) if said else say(CLOSED)
+    return is_shut, ", ".join(said) or say(CLOSED)
 
 
 def _outcome_words(

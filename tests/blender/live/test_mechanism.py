@@ -67,12 +67,12 @@ def test_a_held_driver_is_held_on_frames_and_stays_where_a_hand_has_it():
     mechanism.live = True
     rig = read_mechanism(armature, mechanism)
     axis, handle = turning_axis(rig, "handle"), armature.pose.bones["handle"]
-    for frame in (10, 9, 10, 2):
+    for frame in (10, 9, 10, 1):
         on(frame, armature)
     assert mechanism.live_status == "All joints closed"
     on(10, armature)
     held = np.dot(handle.rotation_euler, axis)
-    assert 0.2 < held < 1.0 and open_now(mechanism) < 1e-5 and mechanism.live_closed
+    assert 0.2 < held < 0.24 and open_now(mechanism) < 1e-5 and mechanism.live_closed
     assert mechanism.live_status == f"'handle' is held at {np.degrees(held):.1f}\N{DEGREE SIGN}"
     armature.update_tag()
     bpy.context.view_layer.update()
