@@ -19,6 +19,12 @@ def active_chain(armature: Object) -> PropertyGroup | None:
     return chains[index] if 0 <= index < len(chains) else None
 
 
+def active_mechanism(armature: Object) -> PropertyGroup | None:
+    """Return the mechanism whose settings are shown, or None."""
+    mechanisms, index = armature.ik2d.mechanisms, armature.ik2d.active_mechanism
+    return mechanisms[index] if 0 <= index < len(mechanisms) else None
+
+
 # --- Reading the context -----------------------------------------------------
 
 

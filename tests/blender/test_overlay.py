@@ -19,7 +19,8 @@ from ik2d_addon.features.overlay.settings import PARTS, overlay_settings
 from ik2d_addon.features.overlay.target_path import find_path, path_of
 
 GREY = (0.24, 0.24, 0.24)
-DRAWN = [part for part in PARTS if part != "handles"]
+# Of mechanisms: see features/overlay/test_mechanism_view.py.
+DRAWN = [part for part in PARTS if part not in ("handles", "joints")]
 
 
 @pytest.fixture(autouse=True)
@@ -277,7 +278,7 @@ def test_settings_outlive_the_file_and_are_not_in_it(settings, tmp_path) -> None
 def test_a_script_that_changes_a_setting_is_noticed() -> None:
     armature, _ = limited_leg()
     chain = armature.ik2d.chains[0]
-    seen = [draw._settings_of([chain])]
+    seen = [chains_seen.settings_seen([chain], [])]
     for change in (
         lambda: setattr(chain, "bend", 'NEGATIVE'),
         lambda: setattr(chain, "softness", 0.1),
@@ -286,7 +287,7 @@ def test_a_script_that_changes_a_setting_is_noticed() -> None:
         lambda: setattr(chain, "tolerance", 0.1),
     ):
         change()
-        seen.append(draw._settings_of([chain]))
+        seen.append(chains_seen.settings_seen([chain], []))
         assert seen[-1] != seen[-2]
 
 
@@ -305,6 +306,7 @@ def made(monkeypatch) -> list[tuple]:
         return draw._Drawn()
 
     monkeypatch.setattr(draw, "chains_seen", lambda *_: (shown, list(armature.ik2d.chains)))
+    monkeypatch.setattr(draw, "mechanisms_seen", lambda *_: [])
     monkeypatch.setattr(draw, "_made", noting)
     monkeypatch.setattr(draw, "_drawn", {})
     return backgrounds

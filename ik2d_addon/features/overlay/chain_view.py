@@ -108,6 +108,11 @@ class ChainView:
         return self.settings.stretch.reach(self.chain)
 
     @property
+    def size(self) -> float:
+        """Its greatest reach in the world, which sizes of what is drawn are parts of."""
+        return self.scale * self.reach[1]
+
+    @property
     def distance(self) -> float:
         """From the tip to the target, in the world."""
         return float(np.linalg.norm(self.target - self.tip))
@@ -171,13 +176,13 @@ class ChainView:
 def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSamples:
     """Return the samples of a chain on the current frame, as the viewport shows it."""
     armature, settings, bones = _shown_chain(rig, settings)
-    matrices = {role: _matrix_of(node) for role, node in rig.roles.items()}
+    matrices = {role: matrix_of(node) for role, node in rig.roles.items()}
     matrix, pole = matrices["target"], matrices.get("pole")
     parent = bones[0].parent
     world = np.array(armature.matrix_world, np.float64)
     tip = armature.matrix_world @ bones[-1].tail
     controls = controls_of(settings)
-    controls = None if controls is None else _shown(controls)
+    controls = None if controls is None else as_shown(controls)
     frame = bpy.context.scene.frame_float
     side = rig.settings.side
     values = values_of(settings, side, with_foot=rig.foot is not None)
@@ -212,13 +217,13 @@ def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSample
     return with_foot(rig, samples, size_of(rig, armature.pose.bones), ground)
 
 
-def _matrix_of(node: Node) -> Matrix:
+def matrix_of(node: Node) -> Matrix:
     """Return the world's matrix of an object, or of its bone, as the viewport shows it."""
-    ob, bone = _shown(node[0]), node[1]
+    ob, bone = as_shown(node[0]), node[1]
     return ob.matrix_world @ ob.pose.bones[bone].matrix if bone else ob.matrix_world.copy()
 
 
-def _shown(ob: bpy.types.Object) -> bpy.types.Object:
+def as_shown(ob: bpy.types.Object) -> bpy.types.Object:
     """Return an object as the depsgraph of the viewport has evaluated it, or itself where it has not."""
     depsgraph = bpy.context.view_layer.depsgraph
     shown = ob if depsgraph is None else ob.evaluated_get(depsgraph)
@@ -229,7 +234,7 @@ def _shown_chain(
     rig: RigChain, settings: bpy.types.PropertyGroup
 ) -> tuple[bpy.types.Object, bpy.types.PropertyGroup, list[bpy.types.PoseBone]]:
     """Return a chain's armature, settings and bones, root to tip, as the viewport shows them."""
-    armature, chain = _shown(rig.armature), None
+    armature, chain = as_shown(rig.armature), None
     if armature.pose is not None and all(bone in armature.pose.bones for bone in rig.bones):
         chain = chain_named(armature, settings.name)
     if chain is None:
@@ -323,4 +328,4 @@ def _foot(rig: RigChain, armature: bpy.types.Object, foot: bpy.types.PropertyGro
             for bone, place in places
         ]
     )
-    return FootView(sole, np.array(_matrix_of(rig.roles["target"]).translation))
+    return FootView(sole, np.array(matrix_of(rig.roles["target"]).translation))

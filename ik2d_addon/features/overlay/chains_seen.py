@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The chains that the overlay draws in a viewport, and their figure over its background."""
+"""The chains and mechanisms that the overlay draws in a viewport, and their figure over its background."""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 from bpy.types import Context, Object, PropertyGroup
 
@@ -10,13 +13,29 @@ from ...core.words import say
 from ...live.registry import problem_of_live
 from ...live.status.chain import off_words
 from ...rig.chain.chain import RigChain, read_chain
-from ...ui.context import active_armature, active_chain, shown_chain
+from ...rig.chain.fingerprint import settings_of
+from ...rig.mechanism.read import read_mechanism
+from ...ui.context import active_armature, active_chain, active_mechanism, shown_chain
 from . import figure as figures
 from .chain_view import NOT_SOLVED, ChainView, view_chain
 from .colors import RGB, WORDS, readable
 from .figure import Figure, Miss
+from .mechanism_view import (
+    FAINT,
+    MechanismView,
+    draw_dragged,
+    draw_faulty,
+    draw_joints,
+    draw_ranges,
+    view_mechanism,
+)
 from .settings import COLORS
 from .target_path import path_of
+
+# Animated settings that a rig is not read from: it is kept when the frame changes.
+_OF_FRAMES = {"turn_over", "influence", "plane_turn", "length"}
+# A mechanism's settings, and how it is drawn; None where it cannot be read.
+MechanismSeen: TypeAlias = tuple[PropertyGroup, MechanismView | None]
 
 
 def chains_seen(context: Context, all_chains: bool) -> tuple[Object | None, list[PropertyGroup]]:
@@ -28,6 +47,75 @@ def chains_seen(context: Context, all_chains: bool) -> tuple[Object | None, list
         return armature, [chain for chain in armature.ik2d.chains if chain.enabled]
     chain = shown_chain(context)
     return armature, [] if chain is None else [chain]
+
+
+def mechanisms_seen(armature: Object | None, all_chains: bool) -> list[PropertyGroup]:
+    """Return the mechanisms of an armature that the overlay draws."""
+    if armature is None or armature.pose is None or not armature.is_property_set("ik2d"):
+        return []
+    if all_chains:
+        return [mechanism for mechanism in armature.ik2d.mechanisms if mechanism.enabled]
+    active = active_mechanism(armature)
+    return [] if active is None else [active]
+
+
+def settings_seen(chains: list[PropertyGroup], mechanisms: list[PropertyGroup]) -> list[tuple]:
+    """Return the settings of chains and mechanisms: no handler of Blender tells when scripts change them."""
+    of_chains = [
+        (chain.name, chain.tip, settings_of(chain, _OF_FRAMES), *map(settings_of, chain.joints))
+        for chain in chains
+    ]
+    return of_chains + [
+        (
+            (mechanism.name, mechanism == active_mechanism(mechanism.id_data)),
+            settings_of(mechanism),
+            [bone.name for bone in mechanism.bones],
+            [driver.target for driver in mechanism.drivers],
+            *(
+                settings_of(part, _OF_FRAMES)
+                for part in (*mechanism.bones, *mechanism.joints, *mechanism.drivers)
+            ),
+        )
+        for mechanism in mechanisms
+    ]
+
+
+def mechanism_views(
+    armature: Object, mechanisms: list[PropertyGroup], rigs: dict[tuple, Any]
+) -> list[MechanismSeen]:
+    """Return mechanisms in the current pose; None for one that cannot be read. rigs: as `chain_views`."""
+    views: list[MechanismSeen] = []
+    for mechanism in mechanisms:
+        key = armature.session_uid, mechanism.path_from_id()
+        try:
+            if key not in rigs:
+                rigs[key] = read_mechanism(armature, mechanism)
+            views.append((mechanism, view_mechanism(rigs[key], mechanism)))
+        except IK2DError:
+            views.append((mechanism, None))
+    return views
+
+
+def draw_mechanisms(
+    figure: Figure,
+    views: Sequence[MechanismSeen],
+    settings: PropertyGroup,
+    colors: dict[str, RGB],
+    units: Units,
+) -> None:
+    """Add mechanisms, the active one brighter."""
+    for mechanism, view in views:
+        alpha = 1.0 if mechanism == active_mechanism(mechanism.id_data) else FAINT
+        if view is None:
+            if settings.miss:
+                draw_faulty(figure, mechanism, colors["miss"], alpha)
+            continue
+        if settings.limits:
+            draw_ranges(figure, view, colors["limit"], colors["miss"], alpha)
+        if settings.joints:
+            draw_joints(figure, view, colors["joint"], colors["miss" if settings.miss else "joint"], alpha)
+        if settings.miss:
+            draw_dragged(figure, view, colors["miss"], colors["plane"], units)
 
 
 def chain_views(
@@ -55,8 +143,9 @@ def figure_of(
     settings: PropertyGroup,
     background: RGB,
     units: Units,
+    mechanisms: Sequence[MechanismSeen] = (),
 ) -> Figure:
-    """Return the figure of an armature's chains over a background."""
+    """Return the figure of an armature's chains and mechanisms over a background."""
     figure = Figure()
     colors = {name.removesuffix("_color"): readable(getattr(settings, name), background) for name in COLORS}
     active = armature.data.bones.active
@@ -88,6 +177,7 @@ def figure_of(
                 miss = miss._replace(words=miss.words and f"{chain.name}: {miss.words}")
             figures.draw_miss(figure, chain_view, colors["miss"], colors["plane"], miss)
             figures.draw_heading(figure, chain_view, colors["miss"])
+    draw_mechanisms(figure, mechanisms, settings, colors, units)
     figure.labels = [
         (place, words, readable(color, background, WORDS)) for place, words, color in figure.labels
     ]

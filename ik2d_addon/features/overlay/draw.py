@@ -19,19 +19,23 @@ from gpu_extras.batch import batch_for_shader
 from ...bake.lengths import Units
 from ...core.inputs import Floats
 from ...core.words import say
-from ...rig.chain.chain import RigChain
-from ...rig.chain.fingerprint import settings_of
 from ...ui.context import shown_chain
 from . import figure as figures
 from .chain_view import ChainView
-from .chains_seen import background_of, chain_views, chains_seen, figure_of
+from .chains_seen import (
+    background_of,
+    chain_views,
+    chains_seen,
+    figure_of,
+    mechanism_views,
+    mechanisms_seen,
+    settings_seen,
+)
 from .colors import RGB, farther_end, readable
 from .contact_bars import ASIDE, ContactBars, contact_bars, triangles
 from .figure import Figure
 from .settings import listeners, overlay_settings
 
-# Animated settings that a rig is not read from: it is kept when the frame changes.
-_OF_FRAMES = {"turn_over", "influence", "plane_turn"}
 # The distance of words from their place, and the edge round bold lines, in pixels at a scale of 1.
 _OFFSET, _EDGE = 20.0, 2.5
 # Bold lines get an edge that stands out from them, so that they are seen over anything.
@@ -42,9 +46,9 @@ _EDGE_ALPHA = 0.35
 class _Drawn:
     """Figure that was drawn last over a background."""
 
-    settings: list[tuple] = field(default_factory=list)  # of the chains, as `_settings_of` reads them
+    settings: list[tuple] = field(default_factory=list)  # of the chains, as `settings_seen` reads them
     is_of_frame: bool = True  # whether it shows the current frame
-    rigs: dict[tuple, RigChain] = field(default_factory=dict)  # kept when the frame changes
+    rigs: dict[tuple, Any] = field(default_factory=dict)  # kept when the frame changes
     views: dict[str, ChainView] = field(default_factory=dict)  # by the chains' names
     batches: list[tuple[Any, str, float]] = field(default_factory=list)  # batch, shader, pixels
     edges: list[tuple[Any, float]] = field(default_factory=list)
@@ -101,26 +105,19 @@ def _draw_in_pixels() -> None:
 def _current(context: Context) -> _Drawn | None:
     """Return the cached drawing, made again if something has changed; None if there is nothing to draw."""
     armature, chains = chains_seen(context, _all_chains)
-    if not chains or not armature.visible_get(viewport=context.space_data):
+    mechanisms = mechanisms_seen(armature, _all_chains)
+    if not (chains or mechanisms) or not armature.visible_get(viewport=context.space_data):
         return None
-    settings = _settings_of(chains)
+    settings = settings_seen(chains, mechanisms)
     key = (armature.session_uid, context.mode, background_of(context))
     drawn = _drawn.get(key)
     if drawn is None or not drawn.is_of_frame or drawn.settings != settings:
         rigs = next((other.rigs for other in _drawn.values() if other.settings == settings), {})
         if len(_drawn) > _MOST:
             _drawn.clear()
-        drawn = _drawn[key] = _made(context, armature, chains, rigs)
+        drawn = _drawn[key] = _made(context, armature, chains, mechanisms, rigs)
         drawn.settings = settings
     return drawn
-
-
-def _settings_of(chains: list[PropertyGroup]) -> list[tuple]:
-    """Return the settings of chains: no handler of Blender tells when scripts and operators change them."""
-    return [
-        (chain.name, chain.tip, settings_of(chain, _OF_FRAMES), *map(settings_of, chain.joints))
-        for chain in chains
-    ]
 
 
 def chain_view_shown(context: Context) -> ChainView | None:
@@ -131,13 +128,18 @@ def chain_view_shown(context: Context) -> ChainView | None:
 
 
 def _made(
-    context: Context, armature: Object, chains: list[PropertyGroup], rigs: dict[tuple, RigChain]
+    context: Context,
+    armature: Object,
+    chains: list[PropertyGroup],
+    mechanisms: list[PropertyGroup],
+    rigs: dict[tuple, Any],
 ) -> _Drawn:
-    """Return the drawing of an armature's chains in the current pose. rigs: those read before."""
+    """Return the drawing of an armature's chains and mechanisms as posed. rigs: those read before."""
     background = background_of(context)
     views = chain_views(armature, chains, rigs)
     units = Units.of(context.scene)
-    figure = figure_of(armature, views, overlay_settings(), background, units)
+    machines = mechanism_views(armature, mechanisms, rigs)
+    figure = figure_of(armature, views, overlay_settings(), background, units, machines)
     drawn = _batched(figure, farther_end(background))
     chain = shown_chain(context)
     if overlay_settings().foot and chain is not None:

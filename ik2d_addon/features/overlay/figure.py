@@ -2,8 +2,9 @@
 """The coloured lines, triangles and words that are drawn for a chain in a pose. Needs no window."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +16,18 @@ from . import shapes
 from .chain_view import ChainView
 from .colors import RGB
 
+_Made = TypeVar("_Made")
 THIN, BOLD = 1.0, 2.0  # pixels, at a scale of 1
 # The radius of a joint's fan, as a part of its bone, and at most of the reach.
 FAN_OF_BONE, FAN_OF_REACH = 0.45, 0.3
 # Number of chains whose grounds are kept.
 _KEPT = 32
 # A joint nearer than this to an end of its range is at its limit (radians).
-_AT_LIMIT = np.radians(0.5)
+AT_LIMIT = np.radians(0.5)
 # A last bone nearer than this to its angle has it (radians).
 _OFF_ANGLE = np.radians(0.1)
 # Sizes as parts of the reach: a dash with its gap, half a cross.
-_DASH, _CROSS = 0.04, 0.025
+DASH, _CROSS = 0.04, 0.025
 _PATH_CROSS, _TICK, _PIVOT = 0.012, 0.008, 0.02
 
 
@@ -72,7 +74,37 @@ def joined(parts: list[tuple[Floats, tuple]]) -> tuple[NDArray[np.float32], NDAr
 def lifted(chain_view: ChainView, flat: Floats) -> Floats:
     """Return points (..., 2) of the chain's plane in the world (..., 3)."""
     world = chain_view.to_world
-    return world[:3, 3] + flat[..., :1] * world[:3, 0] + flat[..., 1:] * world[:3, 1]
+    return shapes.spanned(flat, world[:3, 3], world[:3, 0], world[:3, 1])
+
+
+class PlaneView(Protocol):
+    """Plane in the world that something of a size is drawn in."""
+
+    @property
+    def to_world(self) -> Floats:
+        """(4, 4) from x, y and height over the plane."""
+
+    @property
+    def size(self) -> float:
+        """What sizes of what is drawn are parts of, in the world."""
+
+
+def across(view: PlaneView, part: float) -> tuple[Floats, Floats]:
+    """Return vectors (3,) along the plane's x and y, of a length that is a part of the view's size."""
+    x, y = (part * view.size * axis / np.linalg.norm(axis) for axis in view.to_world[:3, :2].T)
+    return x, y
+
+
+class DraggedTip(PlaneView, Protocol):
+    """Place that is dragged to a target, both (3,) in the world."""
+
+    @property
+    def tip(self) -> Floats:
+        """Where it is."""
+
+    @property
+    def target(self) -> Floats:
+        """Where it would be."""
 
 
 # --- The parts: each adds one to a figure ------------------------------------
@@ -103,12 +135,17 @@ def _ground(chain_view: ChainView) -> _Ground:
     limits = b"" if chain.limits is None else chain.limits.tobytes() + chain.weights.tobytes()
     slides = b"" if chain.slides is None else chain.slides.tobytes()
     key = chain.lengths.tobytes(), limits, slides, chain_view.reach, chain_view.settings.softness
-    if key not in _grounds:
-        _grounds[key] = _made_ground(chain_view)
-        while len(_grounds) > _KEPT:
-            _grounds.popitem(last=False)
-    _grounds.move_to_end(key)
-    return _grounds[key]
+    return kept(_grounds, key, lambda: _made_ground(chain_view))
+
+
+def kept(cache: OrderedDict[tuple, _Made], key: tuple, make: Callable[[], _Made]) -> _Made:
+    """Return what a cache has of a key, made now where it has nothing; it keeps those used last."""
+    if key not in cache:
+        cache[key] = make()
+        while len(cache) > _KEPT:
+            cache.popitem(last=False)
+    cache.move_to_end(key)
+    return cache[key]
 
 
 def _made_ground(chain_view: ChainView) -> _Ground:
@@ -157,7 +194,7 @@ def draw_limits(figure: Figure, chain_view: ChainView, color: RGB, stop: RGB, ac
         radius = fan_radius(chain_view, joint)
         if not np.isfinite((low, high)).all() or radius <= 0.0:
             continue
-        chosen, stopped = bone == active, not low + _AT_LIMIT < needle < high - _AT_LIMIT
+        chosen, stopped = bone == active, not low + AT_LIMIT < needle < high - AT_LIMIT
         centre = chain_view.joints[joint]
         triangles, outline = shapes.fan(centre, radius, low, high)
         figure.fill(lifted(chain_view, triangles), color, 0.3 if chosen else 0.18)
@@ -181,15 +218,15 @@ def draw_pole(figure: Figure, chain_view: ChainView, color: RGB) -> None:
         return
     joints = chain_view.joints
     knee = joints[len(joints) // 2] if len(joints) > 2 else joints.mean(axis=0)
-    size = chain_view.scale * chain_view.reach[1]
-    figure.line(shapes.dashes(lifted(chain_view, knee), chain_view.pole, _DASH * size, 0.4), color, 0.9)
+    size = chain_view.size
+    figure.line(shapes.dashes(lifted(chain_view, knee), chain_view.pole, DASH * size, 0.4), color, 0.9)
 
 
 def draw_post(figure: Figure, chain_view: ChainView, color: RGB) -> None:
     """Add a dashed line along the axis that a post turns the chain's plane about."""
     if chain_view.post is not None:
-        size = chain_view.scale * chain_view.reach[1]
-        figure.line(shapes.dashes(*chain_view.post.axis, 2.0 * _DASH * size, 0.8), color, 0.9, BOLD)
+        size = chain_view.size
+        figure.line(shapes.dashes(*chain_view.post.axis, 2.0 * DASH * size, 0.8), color, 0.9, BOLD)
 
 
 def draw_post_limits(figure: Figure, chain_view: ChainView, color: RGB, stop: RGB) -> None:
@@ -198,7 +235,7 @@ def draw_post_limits(figure: Figure, chain_view: ChainView, color: RGB, stop: RG
     if post is None or post.limits is None:
         return
     low, high = post.limits
-    stopped = not low + _AT_LIMIT < post.angle < high - _AT_LIMIT
+    stopped = not low + AT_LIMIT < post.angle < high - AT_LIMIT
     triangles, outline = shapes.fan(np.zeros(2), 1.0, low, high)
     figure.fill(post.around(triangles), color, 0.18)
     figure.line(post.around(outline), color, 0.95)
@@ -211,26 +248,24 @@ def draw_foot(figure: Figure, chain_view: ChainView, color: RGB) -> None:
     foot = chain_view.foot
     if foot is None:
         return
-    size = chain_view.scale * chain_view.reach[1]
+    size = chain_view.size
     figure.line(shapes.pieces(foot.sole), color, 1.0, BOLD)
-    x, y = (_PIVOT * size * axis / chain_view.scale for axis in chain_view.to_world[:3, :2].T)
-    figure.line(shapes.crosses(foot.sole, x, y), color)
+    figure.line(shapes.crosses(foot.sole, *across(chain_view, _PIVOT)), color)
     if np.linalg.norm(foot.control - chain_view.tip) > _PIVOT * size:
-        figure.line(shapes.dashes(foot.control, chain_view.tip, _DASH * size, 0.4), color, 0.9)
+        figure.line(shapes.dashes(foot.control, chain_view.tip, DASH * size, 0.4), color, 0.9)
 
 
-def draw_miss(figure: Figure, chain_view: ChainView, color: RGB, quiet: RGB, miss: Miss) -> None:
+def draw_miss(figure: Figure, dragged: DraggedTip, color: RGB, quiet: RGB, miss: Miss) -> None:
     """Add a dashed line from the tip to a target that it is not on, and words next to the target."""
     if not miss.words:
         return
-    size = chain_view.scale * chain_view.reach[1]
     shade = color if miss.is_real else quiet
-    ends = chain_view.tip, chain_view.target
-    figure.line(shapes.dashes(*ends, _DASH * size, 0.6 if miss.is_real else 0.3), shade, 1.0, BOLD)
+    ends = dragged.tip, dragged.target
+    figure.line(shapes.dashes(*ends, DASH * dragged.size, 0.6 if miss.is_real else 0.3), shade, 1.0, BOLD)
     if miss.is_real:
-        x, y = (_CROSS * size * axis / chain_view.scale for axis in chain_view.to_world[:3, :2].T)
-        figure.line(shapes.crosses(chain_view.target[np.newaxis], x, y), shade, 1.0, BOLD)
-    figure.labels.append((chain_view.target, miss.words, shade))
+        strokes = shapes.crosses(dragged.target[np.newaxis], *across(dragged, _CROSS))
+        figure.line(strokes, shade, 1.0, BOLD)
+    figure.labels.append((dragged.target, miss.words, shade))
 
 
 def draw_heading(figure: Figure, chain_view: ChainView, color: RGB) -> None:
@@ -240,14 +275,14 @@ def draw_heading(figure: Figure, chain_view: ChainView, color: RGB) -> None:
     along = np.array((np.cos(chain_view.heading), np.sin(chain_view.heading)))
     start = chain_view.joints[-2]
     end = start + chain_view.chain.lengths[-1] * along
-    figure.line(lifted(chain_view, shapes.dashes(start, end, _DASH * chain_view.reach[1])), color, 1.0, BOLD)
+    figure.line(lifted(chain_view, shapes.dashes(start, end, DASH * chain_view.reach[1])), color, 1.0, BOLD)
     words = say("{angle:.3g}° off its angle", angle=np.degrees(chain_view.heading_off))
     figure.labels.append((lifted(chain_view, end), words, color))
 
 
 def draw_path(figure: Figure, chain_view: ChainView, path: TargetPath, color: RGB, missed: RGB) -> None:
     """Add where the target goes: a line with a tick at each frame, dashes with crosses where it is missed."""
-    size = chain_view.scale * chain_view.reach[1]
+    size = chain_view.size
     steps = shapes.pieces(path.places)
     out = path.missed[:-1] | path.missed[1:]
     figure.line(steps[~out], color, 0.9, BOLD)
@@ -255,5 +290,4 @@ def draw_path(figure: Figure, chain_view: ChainView, path: TargetPath, color: RG
     broken = steps[out]
     middles = broken.mean(axis=1, keepdims=True)
     figure.line(middles + 0.5 * (broken - middles), missed, 0.9, BOLD)
-    x, y = (_PATH_CROSS * size * axis / chain_view.scale for axis in chain_view.to_world[:3, :2].T)
-    figure.line(shapes.crosses(path.places[path.missed], x, y), missed, 0.9)
+    figure.line(shapes.crosses(path.places[path.missed], *across(chain_view, _PATH_CROSS)), missed, 0.9)

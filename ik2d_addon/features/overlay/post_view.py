@@ -13,6 +13,7 @@ from ...rig.chain.chain import RigChain
 from ...rig.pose.posts import PostSpace, solved_post
 from ...rig.rest import rest_matrix, rest_tail
 from ...rig.scene.samples import ChainSamples
+from .shapes import spanned
 
 # The radius of the limits' arc, and how far the axis goes beyond the chain, as parts of the reach.
 _ARC, _BEYOND = 0.25, 0.1
@@ -37,7 +38,7 @@ class PostView:
 
     def around(self, flat: Floats) -> Floats:
         """Return points (..., 2) in the plane across the axis, in radii of the arc, in the world (..., 3)."""
-        return self.centre + flat[..., :1] * self.x + flat[..., 1:] * self.y
+        return spanned(flat, self.centre, self.x, self.y)
 
 
 def view_post(

@@ -59,17 +59,24 @@ class IK2D_PG_overlay(PropertyGroup):
         "Show IK 2D", "Draw the active chain's plane, reach, limits and target over the viewport", False
     )
     all_chains: _part(
-        "All Chains", "Draw it of all chains of the armature, not of the active one alone", False
+        "All Chains",
+        "Draw it of all chains and mechanisms of the armature, not of the active ones alone",
+        False,
     )
     plane: _part("Plane", "A patch of the plane that the chain bends in")
     reach: _part("Reach", "The outline of where the tip can go, within the joints' limits")
-    limits: _part("Limits", "The range of each limited joint, and of a post, as a fan with a needle")
+    limits: _part(
+        "Limits",
+        "The range of each limited joint, of a post, and of what drives a mechanism, as a fan with a needle",
+    )
     bend: _part(
         "Bend", "An arrow to the side that the chain bends to, a line to its pole, and its post's axis"
     )
     foot: _part("Foot", "The sole of a foot with its pivots, a line to its control, and bars where it stands")
     miss: _part(
-        "Missed Target", "A line to a target, or an angle, that the chain misses, how far it is, and why"
+        "Missed Target",
+        "A line to a target, or an angle, that the chain misses, how far it is, and why; open joints of "
+        "mechanisms",
     )
     pops: _part(
         "Pops",
@@ -80,6 +87,10 @@ class IK2D_PG_overlay(PropertyGroup):
         "Target's Path",
         "Where the target goes, and where the chain cannot follow, once Calculate Path has found it",
     )
+    joints: _part(
+        "Joints of Mechanisms",
+        "Pins as rings, slides as double lines, rams with the ends of their stroke, and the wheels of gears",
+    )
     handles: _part(
         "Handles", "In Pose Mode: to drag the ends of the active bone's limits, and to flip the bend"
     )
@@ -89,13 +100,15 @@ class IK2D_PG_overlay(PropertyGroup):
     limit_color: _color("Limits", "Colour of limits and needles", (0.0, 0.62, 0.45))
     bend_color: _color("Bend", "Colour of the bend's arrow", (0.4, 0.95, 0.55))
     foot_color: _color("Foot", "Colour of a foot's sole and pivots", (0.8, 0.5, 0.75))
+    joint_color: _color("Joints", "Colour of a mechanism's joints", (0.94, 0.89, 0.26))
     miss_color: _color("Missed", "Colour of what is missed and of joints at a limit", (0.88, 0.33, 0.1))
     pop_color: _color("Pops", "Colour of where joints turn far", (0.9, 0.65, 0.05))
 
 
 SWITCHES = ("show", "all_chains")
-PARTS = ("plane", "reach", "limits", "bend", "foot", "miss", "pops", "path", "handles")
-COLORS = tuple(f"{name}_color" for name in ("plane", "reach", "limit", "bend", "foot", "miss", "pop", "path"))
+PARTS = ("plane", "reach", "limits", "bend", "foot", "miss", "pops", "path", "joints", "handles")
+_COLORED = ("plane", "reach", "limit", "bend", "foot", "joint", "miss", "pop", "path")
+COLORS = tuple(f"{name}_color" for name in _COLORED)
 
 
 def overlay_settings() -> PropertyGroup:

@@ -28,6 +28,11 @@ def pieces(points: Floats) -> Floats:
     return np.stack((points[:-1], points[1:]), axis=1)
 
 
+def spanned(flat: Floats, centre: Floats, x: Floats, y: Floats) -> Floats:
+    """Return points (..., 2) in a plane through a centre (3,) with axes x and y (3,), (..., 3)."""
+    return centre + flat[..., :1] * x + flat[..., 1:] * y
+
+
 def around(directions: Floats, radius: float) -> Floats:
     """Return the points (m, 2) at a distance from the origin in directions (m,) radians."""
     return radius * np.stack((np.cos(directions), np.sin(directions)), axis=-1)

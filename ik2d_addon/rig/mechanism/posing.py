@@ -13,7 +13,7 @@ from ...core.mechanism import MechanismSolution
 from ...core.mechanism.joints import Body
 from ..animation.bone_channels import BoneRotation, matrices
 from ..pose.rotations import turned_channels
-from .read import GUIDE, PIN, RAM, TARGET, TURN, RigMechanism
+from .read import GUIDE, PIN, RAM, TARGET, TURN, MeasuredJoint, RigMechanism
 from .values import turning_axis
 
 # A driver that is used by no more off what its keys say (radians) is as they say.
@@ -123,33 +123,37 @@ class Motions:
 
 
 def openings(rig: RigMechanism, motions: Motions) -> Floats:
-    """Return the largest distance (m,) by which a joint of a mechanism is open.
+    """Return the largest distance (m,) by which a joint of a mechanism is open."""
+    found = np.zeros(1)
+    for joint in rig.joints:
+        found = np.maximum(found, opening(rig, motions, joint))
+    return found
+
+
+def opening(rig: RigMechanism, motions: Motions, joint: MeasuredJoint) -> Floats:
+    """Return the distance (m,) by which a joint is open.
 
     Of a pin the distance of its two places, of a slide that from the line; of one that keeps its angle, and
     of a ram, that by which the bone is turned off at its far end.
     """
+    bone, other, place = joint.bone, joint.other, joint.place
+    if joint.kind == RAM:
+        way = motions.at(other, rig.placed[other].head) - motions.at(bone, rig.placed[bone].head)
+        way = way - (way @ rig.plane.normal)[:, None] * rig.plane.normal
+        rest, length = np.linalg.norm(joint.along), np.linalg.norm(way, axis=1)
+        aimed = [(motions.turned[end] @ joint.along) / rest * length[:, None] for end in (bone, other)]
+        off: Floats = np.max([np.linalg.norm(each - way, axis=1) for each in aimed], axis=0)
+        return off
+    apart = motions.at(bone, place) - motions.at(other, place)
     found = np.zeros(1)
-    for joint in rig.joints:
-        bone, other, place = joint.bone, joint.other, joint.place
-        if joint.kind == RAM:
-            way = motions.at(other, rig.placed[other].head) - motions.at(bone, rig.placed[bone].head)
-            way = way - (way @ rig.plane.normal)[:, None] * rig.plane.normal
-            rest, length = np.linalg.norm(joint.along), np.linalg.norm(way, axis=1)
-            for end in (bone, other):
-                aimed = (motions.turned[end] @ joint.along) / rest * length[:, None]
-                found = np.maximum(found, np.linalg.norm(aimed - way, axis=1))
-            continue
-        apart = motions.at(bone, place) - motions.at(other, place)
-        if joint.kind != PIN:
-            line = motions.turned[other] @ joint.along
-            line = line / np.linalg.norm(line, axis=-1, keepdims=True)
-            if joint.kind == GUIDE:
-                arm = rig.placed[bone].tail - rig.placed[bone].head
-                turned = (motions.turned[bone] - motions.turned[other]) @ arm
-                found = np.maximum(found, np.linalg.norm(turned, axis=1))
-            apart = apart - (apart * line).sum(axis=1, keepdims=True) * line
-        found = np.maximum(found, np.linalg.norm(apart, axis=1))
-    return found
+    if joint.kind != PIN:
+        line = motions.turned[other] @ joint.along
+        line = line / np.linalg.norm(line, axis=-1, keepdims=True)
+        if joint.kind == GUIDE:
+            arm = rig.placed[bone].tail - rig.placed[bone].head
+            found = np.linalg.norm((motions.turned[bone] - motions.turned[other]) @ arm, axis=1)
+        apart = apart - (apart * line).sum(axis=1, keepdims=True) * line
+    return np.maximum(found, np.linalg.norm(apart, axis=1))
 
 
 def evaluated_motions(rig: RigMechanism, evaluated: Sequence[Mapping[str, Floats]]) -> Motions:
