@@ -242,10 +242,11 @@ def _changing_bones(asked: Mapping[bpy.types.Object, ReadChains]) -> dict[bpy.ty
 
 @contextmanager
 def _muted(asked: Mapping[bpy.types.Object, ReadChains], purpose: int) -> Iterator[None]:
-    """Mute the constraints of native chains, for good unless it fails or their keys count as made by hand."""
+    """Mute constraints of what is native, for good unless it fails or their keys count as made by hand."""
     with ExitStack() as muted:
-        for armature, (rigs, *_) in asked.items():
-            muted.enter_context(natives_muted(armature, [rig.name for rig in rigs], for_good=purpose != SNAP))
+        for armature, (rigs, _, machines) in asked.items():
+            names = [rig.name for rig in rigs], [machine.name for machine in machines]
+            muted.enter_context(natives_muted(armature, *names, for_good=purpose != SNAP))
         yield
 
 

@@ -63,16 +63,11 @@ def held(plan: Plan, values: Sequence[Floats], dead: str, ease: float) -> Held:
     stopped = np.zeros((len(values), len(values[0]) if values else 1), bool)
     eased = stopped.copy()
     for driver, value in enumerate(values):
-        own = [
-            number for number, on in enumerate(plan.hangs) if on == {driver} and plan.steps[number].may_open
-        ]
-        if not own:
+        table = stops(plan, driver, value, dead)
+        if table is None:
             continue
-        table = table_of(plan, driver, value, own)
         if dead == "THROUGH":
             turnings |= _repeated(plan, table.turnings, value)
-        elif plan.unused:
-            table = _before_joints_open(plan, driver, table)
         if table.is_empty:
             continue
         stopped[driver] = (value < table.low) | (value > table.high)
@@ -80,6 +75,15 @@ def held(plan: Plan, values: Sequence[Floats], dead: str, ease: float) -> Held:
         eased[driver] = (used[driver] != value) & ~stopped[driver]
     _hold_several(plan, values, used, turnings, stopped)
     return Held(used, stopped, eased, turnings)
+
+
+def stops(plan: Plan, driver: int, values: Floats, dead: str) -> DriverTable | None:
+    """Return where steps that depend on one driver alone stop it, as far as values (m,) go; None for none."""
+    own = [number for number, on in enumerate(plan.hangs) if on == {driver} and plan.steps[number].may_open]
+    if not own:
+        return None
+    table = table_of(plan, driver, values, own)
+    return _before_joints_open(plan, driver, table) if dead != "THROUGH" and plan.unused else table
 
 
 def _before_joints_open(plan: Plan, driver: int, table: DriverTable) -> DriverTable:

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -68,6 +69,8 @@ class Placing:
     side: float = 0.0  # that of the rest pose, -1 or +1; 0 where there is one pose alone
     knee: float = 1.0  # the sine of the angle that is 0 or half a turn at its dead points, at rest
     drivers: tuple[int, ...] = ()  # its own
+    rule: "Callable[..., Placing] | None" = None  # the function here that made it
+    numbers: tuple[Any, ...] = ()  # what that took, after the bodies
 
     @property
     def may_open(self) -> bool:
@@ -83,7 +86,8 @@ def pin_and_angle(
     def place(poses: Poses, _side: Side) -> None:
         poses.put(body, angle(poses), own, poses.at(pin))
 
-    return Placing((body,), (pin[0], *on), place, drivers=(driver,) if driver >= 0 else ())
+    known, drivers = (pin[0], *on), (driver,) if driver >= 0 else ()
+    return Placing((body,), known, place, drivers=drivers, rule=pin_and_angle, numbers=(own, pin))
 
 
 def two_pins(body: int, own: tuple[complex, complex], pins: tuple[End, End]) -> Placing:
@@ -94,7 +98,7 @@ def two_pins(body: int, own: tuple[complex, complex], pins: tuple[End, End]) -> 
         first, second = poses.at(pins[0]), poses.at(pins[1])
         poses.put(body, np.angle(second - first) - rest, own[0], first)
 
-    return Placing((body,), (pins[0][0], pins[1][0]), place)
+    return Placing((body,), (pins[0][0], pins[1][0]), place, rule=two_pins, numbers=(own, pins))
 
 
 def dyad(bodies: tuple[int, int], own: tuple[complex, ...], pins: tuple[End, End]) -> Placing:
@@ -116,7 +120,8 @@ def dyad(bodies: tuple[int, int], own: tuple[complex, ...], pins: tuple[End, End
         return margin
 
     area = (first.conjugate() * second).imag / (arms[0] * arms[1])
-    return Placing(bodies, (pins[0][0], pins[1][0]), place, _sign(area), abs(area))
+    known = pins[0][0], pins[1][0]
+    return Placing(bodies, known, place, _sign(area), abs(area), rule=dyad, numbers=(own, pins))
 
 
 def pin_and_ram(body: int, own: tuple[complex, complex], pins: tuple[End, End], driver: int) -> Placing:
@@ -131,7 +136,8 @@ def pin_and_ram(body: int, own: tuple[complex, complex], pins: tuple[End, End], 
         return margin
 
     area = (arm.conjugate() * ram).imag / (abs(arm) * abs(ram))
-    return Placing((body,), (pins[0][0], pins[1][0]), place, _sign(area), abs(area), (driver,))
+    known, made_of = (pins[0][0], pins[1][0]), (own, pins)
+    return Placing((body,), known, place, _sign(area), abs(area), (driver,), pin_and_ram, made_of)
 
 
 def _triangle(
@@ -169,7 +175,8 @@ def pin_on_line(
 
     cosine = (arm * along.conjugate()).real / r
     bodies = (body, slider[0]) if slider else (body,)
-    return Placing(bodies, (pin[0], line[0]), place, _sign(cosine), abs(cosine))
+    known, made_of = (pin[0], line[0]), (own, pin, line, along, slider)
+    return Placing(bodies, known, place, _sign(cosine), abs(cosine), rule=pin_on_line, numbers=made_of)
 
 
 def pin_and_own_line(
@@ -193,7 +200,8 @@ def pin_and_own_line(
 
     way = (through[1] - own[0]) * along.conjugate()
     share = way.real / max(abs(way), 1e-300)
-    return Placing((body,), (pin[0], through[0]), place, _sign(share), abs(share))
+    known, made_of = (pin[0], through[0]), (own, along, pin, through)
+    return Placing((body,), known, place, _sign(share), abs(share), rule=pin_and_own_line, numbers=made_of)
 
 
 def _leg(longest: Floats | float, other: Floats | float) -> tuple[Floats, Floats]:

@@ -97,7 +97,7 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
         ) from None
     had_animation = armature.animation_data is not None
     empties, hands = add_empties(rig, turn)
-    _note(settings, empties, had_animation)
+    note(settings, empties, had_animation)
     try:
         native = _built(rig, settings, plan, empties, hands, turn)
         settings.native_constraint = native.constraints[0][1]  # as Blender has it
@@ -204,7 +204,7 @@ def _notes_on_target(
         )
 
 
-def _note(settings: bpy.types.PropertyGroup, empties: Empties, had_animation: bool) -> None:
+def note(settings: bpy.types.PropertyGroup, empties: Empties, had_animation: bool) -> None:
     """Store the empties, the constraints' name and the state before on the chain."""
     armature = settings.id_data
     taken = {constraint.name for bone in armature.pose.bones for constraint in bone.constraints}
@@ -238,15 +238,16 @@ def _built(
         drive_step(empties, name, expression, plan.curves.get(name))
     armature, name, made = rig.armature, settings.native_constraint, []
     if turn is not None:
-        constraint = _limited(turn.bone, name)
+        constraint = turning_constraint(turn.bone, name)
         build_post(turn, empties, constraint)
         made.append((turn.bone, constraint))
     for i, (bone, axis) in enumerate(zip(rig.pose_bones, rig.joints.axes, strict=True)):
         if i == 0 and isinstance(empties, SwungEmpties):
             made.append((bone, _copied(bone, name, empties.turned, empties)))
         else:
-            constraint = _limited(bone, name)
-            for letter, angle, keys in _angles(plan, i, axis, empties):
+            constraint = turning_constraint(bone, name)
+            angles = angles_of(plan.turns[i], axis, empties, f"turn{i}", plan.turn_curves.get(i))
+            for letter, angle, keys in angles:
                 drive(armature, f"{constraint.path_from_id()}.min_{letter}", angle, empties, keys)
             made.append((bone, constraint))
         if plan.factors and rig.stretching is not None and rig.stretching.scaled[i]:
@@ -267,11 +268,13 @@ def _built(
     )
 
 
-def _angles(
-    plan: NativePlan, i: int, axis: Floats, empties: Empties
+def angles_of(
+    turn: str, axis: Floats, empties: Empties, name: str, keys: Floats | None = None
 ) -> Iterator[tuple[str, str, Floats | None]]:
-    """Yield (axis letter, expression, keys or None) of each Euler angle of a bone that is not 0."""
-    turn, keys = plan.turns[i], plan.turn_curves.get(i)
+    """Yield (axis letter, expression, keys or None) of each Euler angle of a bone that is not 0.
+
+    turn, axis: of the bone. name: of the property for its turn, where it needs one.
+    """
     for letter, angle in zip("xyz", euler_angles(axis, "a"), strict=True):
         if angle in ("a", "-a"):  # about one of the bone's own axes: needs no property before the constraint
             if keys is None:
@@ -280,16 +283,16 @@ def _angles(
                 yield letter, turn, keys if angle == "a" else keys * (1.0, -1.0, -1.0, -1.0)
             return
     if keys is not None or names_in(turn) != [turn]:
-        drive_step(empties, f"turn{i}", turn, keys)
-        turn = f"turn{i}"
+        drive_step(empties, name, turn, keys)
+        turn = name
     for letter, angle in zip("xyz", euler_angles(axis, turn), strict=True):
         if angle:
             yield letter, angle, None
 
 
-def _limited(bone: bpy.types.PoseBone, name: str) -> bpy.types.Constraint:
+def turning_constraint(bone: bpy.types.PoseBone, name: str) -> bpy.types.Constraint:
     """Add the constraint that turns a bone by its least angles."""
-    constraint = _constraint(bone, 'LIMIT_ROTATION', name)
+    constraint = constraint_of(bone, 'LIMIT_ROTATION', name)
     constraint.euler_order = 'XYZ'
     constraint.use_limit_x = constraint.use_limit_y = constraint.use_limit_z = True
     constraint.max_x = constraint.max_y = constraint.max_z = _BELOW
@@ -300,7 +303,7 @@ def _copied(
     bone: bpy.types.PoseBone, name: str, turned: bpy.types.Object, empties: Empties
 ) -> bpy.types.Constraint:
     """Add the constraint that poses a bone as an empty is turned, both as seen from the controls."""
-    constraint = _constraint(bone, 'COPY_TRANSFORMS', name)
+    constraint = constraint_of(bone, 'COPY_TRANSFORMS', name)
     constraint.target, constraint.space_object = turned, empties.controls
     constraint.owner_space = constraint.target_space = 'CUSTOM'
     return constraint
@@ -308,14 +311,15 @@ def _copied(
 
 def _scaled(rig: RigChain, i: int, factor: str, name: str, empties: Empties) -> bpy.types.Constraint:
     """Add the constraint that stretches a bone along itself."""
-    constraint = _constraint(rig.pose_bones[i], 'LIMIT_SCALE', name)
+    constraint = constraint_of(rig.pose_bones[i], 'LIMIT_SCALE', name)
     constraint.use_min_y = constraint.use_max_y = True
     for end in ("min", "max"):
         drive(rig.armature, f"{constraint.path_from_id()}.{end}_y", factor, empties)
     return constraint
 
 
-def _constraint(bone: bpy.types.PoseBone, kind: str, name: str) -> bpy.types.Constraint:
+def constraint_of(bone: bpy.types.PoseBone, kind: str, name: str) -> bpy.types.Constraint:
+    """Add a constraint in a bone's own space; the active one stays."""
     active = bone.constraints.active
     constraint = bone.constraints.new(kind)
     bone.constraints.active = active or constraint

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Controls of a native chain: an empty's custom properties, which may have keys and drivers."""
 
+from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import dataclass
 from math import pi
@@ -70,20 +71,25 @@ def add_controls(
             source = control.owner(settings)
             value = float(getattr(source, control.name))
             default = float(source.bl_rna.properties[control.name].default)
-        owner[control.name] = value
-        owner.id_properties_ui(control.name).update(
-            min=control.least,
-            max=control.most,
-            soft_min=control.least,
-            soft_max=control.most,
-            default=default,
-            description=control.description,
-        )
+        add_control(owner, control, value, default)
     with ExitStack() as undo:
         for control in controls:
             _carry_keys(owner, settings, control, undo)
             _carry_driver(owner, settings, control)
         undo.pop_all()
+
+
+def add_control(owner: bpy.types.Object, control: Control, value: float, default: float) -> None:
+    """Add a control to an empty."""
+    owner[control.name] = value
+    owner.id_properties_ui(control.name).update(
+        min=control.least,
+        max=control.most,
+        soft_min=control.least,
+        soft_max=control.most,
+        default=default,
+        description=control.description,
+    )
 
 
 def refuse_unreadable(settings: bpy.types.PropertyGroup) -> None:
@@ -125,18 +131,35 @@ def _carry_keys(
     owner: bpy.types.Object, settings: bpy.types.PropertyGroup, control: Control, undo: ExitStack
 ) -> None:
     """Copy the keys of a chain's setting to its control."""
-    paths, curves = _paths(settings, control), versions.existing_fcurves(settings.id_data)
-    source = next((curve for curve in curves if curve.data_path in paths), None)
-    if source is None or not len(source.keyframe_points):
+    curve = carry_keys(owner, control.name, settings.id_data, _paths(settings, control), undo)
+    if curve is None:
         return
-    curve = actions.fcurve(actions.channels(owner, undo), path_of(control.name), 0, "Native", undo)
-    curve.mute = source.mute
-    curve_copies.copy_curve(source, curve)
     for key in curve.keyframe_points if control is BEND else ():
         key.interpolation = 'CONSTANT'  # an enum, whose value holds until the next key
         for point in (key.co, key.handle_left, key.handle_right):
             point.y = 1.0 - 2.0 * point.y  # 0 and 1 become 1 and -1
     curve.update()
+
+
+def carry_keys(
+    owner: bpy.types.Object,
+    name: str,
+    armature: bpy.types.Object,
+    paths: Collection[str],
+    undo: ExitStack,
+) -> bpy.types.FCurve | None:
+    """Copy the keys of an armature's setting, at one of some paths, to a property of an empty.
+
+    Returns the new curve; None where the setting has no keys.
+    """
+    curves = versions.existing_fcurves(armature)
+    source = next((curve for curve in curves if curve.data_path in paths), None)
+    if source is None or not len(source.keyframe_points):
+        return None
+    curve = actions.fcurve(actions.channels(owner, undo), path_of(name), 0, "Native", undo)
+    curve.mute = source.mute
+    curve_copies.copy_curve(source, curve)
+    return curve
 
 
 def _carry_driver(owner: bpy.types.Object, settings: bpy.types.PropertyGroup, control: Control) -> None:

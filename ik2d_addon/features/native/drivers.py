@@ -27,6 +27,17 @@ class Empties:
         """Return the empty whose location a variable is, and which part of it; None for other variables."""
         return (self.target_copy, _PLACES[name]) if name in _PLACES else None
 
+    def bind(self, variable: bpy.types.DriverVariable, name: str) -> None:
+        """Have a driver's variable read what its name means: a property of the controls, or a place."""
+        source = variable.targets[0]
+        place = None if name in self.controls else self.place(name)
+        if place is not None:
+            variable.type = 'TRANSFORMS'
+            source.id, source.transform_type = place
+            source.transform_space = 'LOCAL_SPACE'
+        else:
+            source.id, source.data_path = self.controls, path_of(name)
+
 
 @dataclass(frozen=True)
 class SwungEmpties(Empties):
@@ -87,15 +98,7 @@ def drive(
     for name in names_in(expression):
         variable = driver.variables.new()
         variable.name = name
-        place = None if name in empties.controls else empties.place(name)
-        if place is not None:
-            variable.type = 'TRANSFORMS'
-            source = variable.targets[0]
-            source.id, source.transform_type = place
-            source.transform_space = 'LOCAL_SPACE'
-        else:
-            variable.targets[0].id = empties.controls
-            variable.targets[0].data_path = path_of(name)
+        empties.bind(variable, name)
     driver.expression = checked(expression)
     if not driver.is_simple_expression:
         raise refusal("Blender would give the expression {text} to Python", text=expression)

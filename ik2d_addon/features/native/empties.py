@@ -89,12 +89,16 @@ def remove_empties(*empties: bpy.types.Object | None) -> None:
 
 
 def _empty(rig: RigChain, what: str) -> bpy.types.Object:
-    """Return a new hidden empty in a collection of the armature."""
-    empty = bpy.data.objects.new(f"{rig.armature.name} {rig.name} {what}", None)
+    return own_empty(rig.armature, rig.name, what, rig.pose_bones[0].bone.length)
+
+
+def own_empty(armature: bpy.types.Object, name: str, what: str, length: float) -> bpy.types.Object:
+    """Return a new hidden empty in a collection of the armature; length: of a bone, for its size."""
+    empty = bpy.data.objects.new(f"{armature.name} {name} {what}", None)
     empty[MARK] = what
-    empty.empty_display_size = _SIZE * rig.pose_bones[0].bone.length
+    empty.empty_display_size = _SIZE * length
     empty.hide_viewport = empty.hide_render = True
-    for collection in (*rig.armature.users_collection, bpy.context.scene.collection):
+    for collection in (*armature.users_collection, bpy.context.scene.collection):
         if collection.library is None and collection.override_library is None:
             collection.objects.link(empty)
             break
@@ -156,7 +160,8 @@ def _own_empties(
     And of those that hang on them, or that the first bone's constraint copies.
     """
     armature = settings.id_data
-    others = [chain for chain in armature.ik2d.chains if chain != settings]
+    others = [*armature.ik2d.chains, *armature.ik2d.mechanisms]
+    others = [one for one in others if one != settings]
     taken = {empty for chain in others for empty in (chain.native_stand, chain.native_probe)}
     named = dict.fromkeys((settings.native_stand, *(ob for driver in drivers for ob in objects_read(driver))))
     named |= dict.fromkeys(ob for constraint in constraints for ob in _copied(constraint))

@@ -73,14 +73,27 @@ def give(settings: bpy.types.PropertyGroup, name: str, value: Any) -> None:
 
 
 def own_constraints(armature: bpy.types.Object) -> set[str]:
-    """Return the names of the constraints that turn the bones of an armature's native chains."""
-    return {constraint.name for chain in armature.ik2d.chains for _, constraint in constraints_of(chain)}
+    """Return the names of the constraints that turn the bones of native chains and mechanisms."""
+    return {constraint.name for one in _all_of(armature) for _, constraint in constraints_of(one)}
+
+
+def _all_of(armature: bpy.types.Object) -> list[bpy.types.PropertyGroup]:
+    """Return the chains and the mechanisms of an armature."""
+    return [*armature.ik2d.chains, *armature.ik2d.mechanisms]
+
+
+def _own_bones(settings: bpy.types.PropertyGroup) -> list[str]:
+    """Return the names of the bones that a chain, with its post, or a mechanism may turn."""
+    if hasattr(settings, "bones"):
+        return [bone.name for bone in settings.bones]
+    names = bones_of(settings.id_data.data, settings.tip, settings.bone_count)
+    return [*names, settings.post] if settings.plane == POST else names
 
 
 def constraints_of(
     settings: bpy.types.PropertyGroup, among: Collection[str] | None = None
 ) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
-    """Yield the constraints of a native chain, each with its bone, on any bone of the armature.
+    """Yield the constraints of a native chain or mechanism, each with its bone, on any bone of the armature.
 
     They are those whose drivers read the chain's controls, or that copy an empty which hangs on these,
     whatever their names. Where there are no such drivers, the names count; of controls that two chains name,
@@ -99,10 +112,8 @@ def constraints_of(
     ]
     if not constraints:
         return
-    names = bones_of(armature.data, settings.tip, settings.bone_count)
-    if settings.plane == POST:
-        names.append(settings.post)
-    others = {chain.native_stand for chain in armature.ik2d.chains if chain != settings}
+    names = _own_bones(settings)
+    others = {one.native_stand for one in _all_of(armature) if one != settings}
     # By their paths: to find each by itself takes their number squared.
     drivers = {curve.data_path: curve for curve in existing_drivers(armature) if curve.array_index == 0}
     for bone, constraint in constraints:
@@ -178,10 +189,18 @@ _DEFAULTS = (("softness", 0.0), ("bend", 1.0), ("turn_over", 0.0), ("influence",
 
 @contextmanager
 def natives_muted(
-    armature: bpy.types.Object, chains: Collection[str], for_good: bool = False
+    armature: bpy.types.Object,
+    chains: Collection[str],
+    mechanisms: Collection[str] = (),
+    for_good: bool = False,
 ) -> Iterator[None]:
-    """Mute the constraints of the named chains that are native; for_good: afterwards too, unless it fails."""
-    muted, stays = _acting(armature, chains), False
+    """Mute the constraints of the named chains and mechanisms that are native.
+
+    for_good: afterwards too, unless it fails.
+    """
+    named = [chain for chain in armature.ik2d.chains if chain.name in chains]
+    named += [mechanism for mechanism in armature.ik2d.mechanisms if mechanism.name in mechanisms]
+    muted, stays = _acting(named), False
     _set(armature, muted, True)
     try:
         yield
@@ -191,12 +210,11 @@ def natives_muted(
             _set(armature, muted, False)
 
 
-def _acting(armature: bpy.types.Object, chains: Collection[str]) -> list[tuple[str, str]]:
+def _acting(natives: list[bpy.types.PropertyGroup]) -> list[tuple[str, str]]:
     """Return the constraints that act, each as the names of its bone and its own."""
     return [
         (bone.name, constraint.name)
-        for settings in armature.ik2d.chains
-        if settings.name in chains
+        for settings in natives
         for bone, constraint in constraints_of(settings)
         if not constraint.mute
     ]

@@ -17,6 +17,7 @@ from ...live.registry import RIGS, key_of
 from ...live.status.mechanism import is_closed, mechanism_status
 from ...rig.chain.renames import unique_name
 from .joint import GROWING, HIDDEN, NOTE, OVERRIDABLE, STORED, IK2D_PG_place
+from .topics.notes import NativeNotes
 
 
 def _solving_changed(_settings, _context):
@@ -151,7 +152,7 @@ class IK2D_PG_mechanism_driver(PropertyGroup):
     )
 
 
-class IK2D_PG_mechanism(PropertyGroup):
+class IK2D_PG_mechanism(NativeNotes, PropertyGroup):
     """Bones whose closed loops are solved together."""
 
     __slots__ = ()

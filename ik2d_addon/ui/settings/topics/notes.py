@@ -7,8 +7,8 @@ from bpy.props import BoolProperty, IntProperty, PointerProperty, StringProperty
 from ..joint import NOTE
 
 
-class ChainNotes:
-    """What is known of a chain, which nobody sets."""
+class NativeNotes:
+    """What is known of a chain's or a mechanism's drivers."""
 
     __slots__ = ()
 
@@ -33,6 +33,13 @@ class ChainNotes:
         description="What a native chain was made from, to see whether it still does what its settings say",
         **NOTE,
     )
+
+
+class ChainNotes(NativeNotes):
+    """What is known of a chain, which nobody sets."""
+
+    __slots__ = ()
+
     last_solve: StringProperty(
         name="Last Pose", description="Result of the last Pose This Frame of this chain", **NOTE
     )
