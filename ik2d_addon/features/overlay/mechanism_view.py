@@ -13,7 +13,7 @@ from ...bake.lengths import Units
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.mechanism.joints import Kind
-from ...live.registry import off_words
+from ...live.status.chain import off_words
 from ...rig.mechanism.placing import RestBone, common_plane
 from ...rig.mechanism.posing import Motions, evaluated_motions, opening, pose_of
 from ...rig.mechanism.read import GUIDE, PIN, RAM, TARGET, TURN, MeasuredJoint, RigDriver, RigMechanism
