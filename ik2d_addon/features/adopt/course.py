@@ -12,8 +12,9 @@ from ...core.affine import inverse, norms, orientations, turned
 from ...core.inputs import Floats
 from ...core.swing.swing import units
 from ...rig.animation.bone_channels import matrices, rotation_property
+from ...rig.animation.fcurves import values_by
 from ...rig.animation.times import animation_times, strip_times
-from ...rig.animation.value_keys import curve_of
+from ...rig.animation.value_keys import curves_of
 from ...rig.rest import rest_bone, rest_matrix
 from ...rig.scene.record import Target
 from .limbs import Limb
@@ -130,8 +131,8 @@ def own_pose(bones: Sequence[bpy.types.PoseBone]) -> tuple[Floats, Floats]:
 
 def own_times(bone: bpy.types.PoseBone) -> list[float]:
     """Return the times of an action at which a bone's own rotation has keys."""
-    curves = filter(None, _own_curves(bone))
-    return sorted({float(key.co[0]) for curve in curves for key in curve.keyframe_points})
+    curves = curves_of(bone.id_data, bone.path_from_id(rotation_property(bone.rotation_mode)))
+    return sorted({float(key.co[0]) for curve in curves.values() for key in curve.keyframe_points})
 
 
 def turns_aside(bone: bpy.types.PoseBone, axis: Floats, frames: Sequence[float], apart: float) -> bool:
@@ -141,20 +142,11 @@ def turns_aside(bone: bpy.types.PoseBone, axis: Floats, frames: Sequence[float],
     """
     scene, name = bpy.context.scene, rotation_property(bone.rotation_mode)
     times = [*own_times(bone), *strip_times(bone.id_data, animation_times(scene, frames)).tolist()]
-    now = np.array(getattr(bone, name), np.float64)
-    values = np.tile(now, (len(times), 1))
-    for index, curve in enumerate(_own_curves(bone)):
-        if curve is not None and index < len(now):
-            values[:, index] = [curve.evaluate(time) for time in times]
+    path, now = bone.path_from_id(name), np.array(getattr(bone, name), np.float64)
+    values = values_by(curves_of(bone.id_data, path), path, times, now)
     turned_axes = matrices(bone.rotation_mode, values) @ axis
     across = norms(np.cross(turned_axes, axis))
     return bool((np.arctan2(across, turned_axes @ axis) > apart).any())
-
-
-def _own_curves(bone: bpy.types.PoseBone) -> list[bpy.types.FCurve | None]:
-    """Return the F-Curve of each of a bone's rotation channels, None where it has none."""
-    path = bone.path_from_id(rotation_property(bone.rotation_mode))
-    return [curve_of(bone.id_data, path, index) for index in range(4)]
 
 
 def along_of(rest: Floats, plane: Plane) -> Floats:

@@ -12,8 +12,7 @@ import numpy as np
 from ...core.inputs import Floats
 from ...core.words import noted, refusal
 from ...rig.animation.remembered import value_of
-from ...rig.animation.times import animation_times, strip_times
-from ...rig.animation.value_keys import ValueKeys, curve_of, driver_of
+from ...rig.animation.value_keys import ValueKeys, curve_of, driver_of, values_on
 from ...rig.chain.chain import RigChain
 
 _GROUP = "IK 2D"
@@ -74,9 +73,7 @@ class ChainValue:
 
     def values(self, scene: bpy.types.Scene, frames: Sequence[float]) -> Floats:
         """Return its values (frames,) by its keys, else the current one."""
-        curve = curve_of(self.owner, self.path)
-        times = strip_times(self.owner, animation_times(scene, frames))
-        return np.array([curve.evaluate(time) if curve else self.number for time in times])
+        return values_on(scene, self.owner, self.path, frames, np.array([self.number]))[:, 0]
 
     def refuse_driver(self) -> None:
         """Raise IK2DError if it has a driver."""
@@ -152,9 +149,9 @@ def influence_keys(
     """
     influence = ChainValue.of(rig, "influence")
     influence.refuse_driver()
-    before, curve = 1.0 - to, curve_of(influence.owner, influence.path)
-    if scene is not None and curve is not None:
-        before = curve.evaluate(strip_times(influence.owner, animation_times(scene, frames[:1]))[0])
+    before = 1.0 - to
+    if scene is not None and influence.is_animated:
+        (before,) = influence.values(scene, frames[:1])
     return [influence.keys(frames[:2], np.array([before, to]))]
 
 

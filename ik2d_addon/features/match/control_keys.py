@@ -12,8 +12,7 @@ from mathutils import Matrix
 from ...core.inputs import Floats
 from ...rig.animation.bone_channels import locked_channels, rotation_property
 from ...rig.animation.remembered import set_values, values_now
-from ...rig.animation.times import animation_times, strip_times
-from ...rig.animation.value_keys import ValueKeys, curve_of
+from ...rig.animation.value_keys import ValueKeys, values_on
 from ...rig.chain.chain import RigChain
 from ...rig.pose.channels import channels_of, is_locked
 from ...rig.pose.hand_rotations import angles_between
@@ -217,15 +216,10 @@ class _Channels:
 
 def channel_values(view: MatchView, bone: bpy.types.PoseBone, name: str) -> Floats:
     """Return the values (frames, channels) of a bone's property by its F-Curves, else its own."""
-    values = np.tile(np.array(getattr(bone, name)[:], np.float64), (len(view.times), 1))
+    now = np.array(getattr(bone, name)[:], np.float64)
     if not view.keyed:
-        return values
-    times = strip_times(bone.id_data, animation_times(view.scene, view.times))
-    for index in range(values.shape[1]):
-        curve = curve_of(bone.id_data, bone.path_from_id(name), index)
-        if curve is not None:
-            values[:, index] = [curve.evaluate(time) for time in times]
-    return values
+        return np.tile(now, (len(view.times), 1))
+    return values_on(view.scene, bone.id_data, bone.path_from_id(name), view.times, now)
 
 
 def _bases(bone: bpy.types.PoseBone, aimed: Floats, parents: Floats | None) -> Iterator[Matrix]:

@@ -21,7 +21,7 @@ from ...core.words import quoted, refusal, say
 from ...rig.animation.bone_channels import locked_channels, matrices, rotation_property
 from ...rig.animation.remembered import Channel, set_values, value_of, values_now
 from ...rig.animation.times import animation_times, strip_times
-from ...rig.animation.value_keys import ValueKeys, acting_driver, curve_of
+from ...rig.animation.value_keys import ValueKeys, acting_driver, curve_of, curves_of, values_on
 from ...rig.chain.chain import RigChain
 from ...rig.chain.foot.bones import FOOT, TOES
 from ...rig.chain.foot.foot import foot_values
@@ -158,7 +158,7 @@ def own_keys(
     ):
         bone = rig.armature.pose.bones[name]
         turns = np.where((angles_between(turns, np.eye(3)) < SAME_TURN)[:, None, None], np.eye(3), turns)
-        before, last = hand_turns.before.get(name), _channels(scene, bone, frames[0])
+        before, last = hand_turns.before.get(name), _channels(scene, bone, frames[:1])[0]
         if switch:
             turns, before = np.concatenate((matrices(bone.rotation_mode, last[None]), turns[1:])), last
         if is_locked(bone) or (angles_between(turns, matrices(bone.rotation_mode, values)) < SAME_TURN).all():
@@ -182,16 +182,13 @@ def fk_keys(
 ) -> Iterator[ValueKeys]:
     """Yield the hands' keys on frames; on the first their own turn, which the chain still acts on."""
     assert rig.hands is not None
-    times = strip_times(rig.armature, animation_times(scene, frames))
     for name, values in zip(rig.hands.bones, own.values, strict=True):
         bone = rig.armature.pose.bones[name]
         path = bone.path_from_id(rotation_property(bone.rotation_mode))
-        for index in range(values.shape[1]):
-            curve = curve_of(rig.armature, path, index)
-            if curve is not None:
-                shown = np.array([curve.evaluate(time) for time in times])
-                yield ValueKeys(rig.armature, path, index, frames[:1], values[:1, index], name, stepped=True)
-                yield ValueKeys(rig.armature, path, index, frames[1:], shown[1:], name)
+        shown = _channels(scene, bone, frames)
+        for _, index in curves_of(rig.armature, path):
+            yield ValueKeys(rig.armature, path, index, frames[:1], values[:1, index], name, stepped=True)
+            yield ValueKeys(rig.armature, path, index, frames[1:], shown[1:, index], name)
 
 
 def rotation_channels(armature: bpy.types.Object, bones: Sequence[str]) -> list[Channel]:
@@ -211,8 +208,8 @@ def later_keys(scene: bpy.types.Scene, rig: RigChain, last: float) -> list[str]:
     for name in rig.hands.bones if rig.settings.native is None else ():
         bone = rig.armature.pose.bones[name]
         prop = rotation_property(bone.rotation_mode)
-        curves = [curve_of(rig.armature, bone.path_from_id(prop), index) for index in range(len(REST[prop]))]
-        if any(time > end + 0.5 for curve in curves if curve is not None for time in turning_keys(curve)):
+        curves = curves_of(rig.armature, bone.path_from_id(prop)).values()
+        if any(time > end + 0.5 for curve in curves for time in turning_keys(curve)):
             names.append(name)
     if not names:
         return []
@@ -353,15 +350,10 @@ def _own_rotations(rig: RigChain, own: OwnTurns) -> Floats:
     return rotations
 
 
-def _channels(scene: bpy.types.Scene, bone: bpy.types.PoseBone, frame: float) -> Floats:
-    """Return the rotation channels (c,) that a bone's F-Curves give it at a frame, else its own."""
-    armature, name = bone.id_data, rotation_property(bone.rotation_mode)
-    (time,), values = strip_times(armature, animation_times(scene, [frame])), np.array(getattr(bone, name))
-    for index in range(len(values)):
-        curve = curve_of(armature, bone.path_from_id(name), index)
-        if curve is not None:
-            values[index] = curve.evaluate(time)
-    return values.astype(np.float64)
+def _channels(scene: bpy.types.Scene, bone: bpy.types.PoseBone, frames: Sequence[float]) -> Floats:
+    """Return the rotation channels (frames, c) that a bone's F-Curves give it, else its own."""
+    name = rotation_property(bone.rotation_mode)
+    return values_on(scene, bone.id_data, bone.path_from_id(name), frames, np.array(getattr(bone, name)))
 
 
 def _held(rig: RigChain) -> str:

@@ -224,6 +224,18 @@ def playing_curves(ob: bpy.types.Object, curves: Iterable[bpy.types.FCurve]) -> 
     return {(curve.data_path, curve.array_index): curve for curve in curves if plays(ob, curve)}
 
 
+def values_by(curves: Curves, path: str, times: Sequence[float] | Singles, others: Floats) -> Floats:
+    """Return the values (times, c) of a property by its F-Curves, where it has none `others` (c,).
+
+    times: of the action.
+    """
+    values: Floats = np.tile(np.asarray(others, np.float64), (len(times), 1))
+    for index in range(values.shape[1]):
+        if curve := curves.get((path, index)):
+            values[:, index] = [curve.evaluate(time) for time in times]
+    return values
+
+
 def column(curve: bpy.types.FCurve, name: str) -> NDArray[Any]:
     """Return an array (keys, width) of one of KEY_FIELDS of an F-Curve."""
     width, kind = KEY_FIELDS[name]

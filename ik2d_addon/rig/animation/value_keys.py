@@ -11,6 +11,7 @@ import numpy as np
 from ...core.inputs import Floats
 from ...core.words import refusal, say
 from . import actions, nla, versions
+from .fcurves import Curves, values_by
 from .kept.keeping import Keeping, Replaced
 from .key_columns import BEZIER, BY_HAND, CONSTANT, Columns, new_keys
 from .remembered import Channel, set_values, values_now
@@ -47,6 +48,20 @@ def curve_of(owner: bpy.types.Object, path: str, index: int = 0) -> bpy.types.FC
     """Return the F-Curve that the owner's own action has for a channel."""
     holder = versions.existing_channels(owner)
     return holder.fcurves.find(path, index=index) if holder is not None else None
+
+
+def curves_of(owner: bpy.types.Object, path: str) -> Curves:
+    """Return the F-Curves that the owner's own action has for a property, by path and index."""
+    found = {(path, index): curve_of(owner, path, index) for index in range(4)}
+    return {place: curve for place, curve in found.items() if curve is not None}
+
+
+def values_on(
+    scene: bpy.types.Scene, owner: bpy.types.Object, path: str, frames: Sequence[float], others: Floats
+) -> Floats:
+    """Return the values (frames, c) of a property on the scene's frames by its keys, else `others` (c,)."""
+    times = strip_times(owner, animation_times(scene, frames))
+    return values_by(curves_of(owner, path), path, times, others)
 
 
 def existing_drivers(block: bpy.types.ID) -> Sequence[bpy.types.FCurve]:

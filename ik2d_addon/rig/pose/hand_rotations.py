@@ -15,7 +15,7 @@ from ...core.inputs import Floats
 from ...core.words import refusal, say
 from ..animation import keys, versions
 from ..animation.bone_channels import BoneRotation, locked_channels, matrices, rotation_property
-from ..animation.fcurves import Curves, column, playing_curves
+from ..animation.fcurves import Curves, column, playing_curves, values_by
 from ..animation.kept.giving_back import by_hand_alone
 from ..animation.replacing import SAME_FRAME
 from ..animation.times import animation_times, strip_times
@@ -237,11 +237,8 @@ def _values(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curve
     for name in rig.hands.bones if rig.hands else ():
         bone = rig.armature.pose.bones[name]
         prop = rotation_property(bone.rotation_mode)
-        values = np.tile(np.where(_locks(bone), _now(bone), REST[prop]), (len(times), 1))
-        path = bone.path_from_id(prop)
-        for index in range(values.shape[1]):
-            if curve := curves.get((path, index)):
-                values[:, index] = [curve.evaluate(time) for time in shown]
+        others = np.where(_locks(bone), _now(bone), REST[prop])
+        values = values_by(curves, bone.path_from_id(prop), shown, others)
         good = np.isfinite(values).all(axis=1)
         if len(REST[prop]) == 4:
             axes = values if prop == "rotation_quaternion" else values[:, 1:]
@@ -269,17 +266,15 @@ def _before(scene: bpy.types.Scene, rig: RigChain, start: float, curves: Curves)
     for name in rig.hands.bones if rig.hands else ():
         bone = rig.armature.pose.bones[name]
         path = bone.path_from_id(rotation_property(bone.rotation_mode))
-        its = {index: curves[path, index] for index in range(4) if (path, index) in curves}
+        its = [curves[path, index] for index in range(4) if (path, index) in curves]
         times = [
             point.co[0]
-            for curve in its.values()
+            for curve in its
             for point in curve.keyframe_points
             if point.co[0] < first - SAME_FRAME
         ]
         if times:
-            values = _now(bone)
-            for index, curve in its.items():
-                values[index] = curve.evaluate(max(times))
+            (values,) = values_by(curves, path, [max(times)], _now(bone))
             if np.isfinite(values).all():
                 before[name] = values
     return before

@@ -12,7 +12,7 @@ from ...core.inputs import LARGEST_ANGLE, Floats
 from ...core.words import refusal, say
 from ..animation import keys, versions
 from ..animation.bone_channels import matrices, rotation_property
-from ..animation.fcurves import Curves, Singles, playing_curves, row_from
+from ..animation.fcurves import Curves, playing_curves, row_from, values_by
 from ..animation.kept.giving_back import by_hand_alone
 from ..animation.times import animation_times, pace_of, strip_times
 from ..chain.chain import RigChain
@@ -124,7 +124,7 @@ def _pose_of(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curv
     if curves:
         shown = strip_times(rig.armature, animation_times(scene, times))
         for i, bone in enumerate(rig.pose_bones):
-            values = _values(bone, curves, shown, resting_channels(bone))
+            values = values_by(curves, _path(bone), shown, resting_channels(bone))
             turns[:, i] = channel_turns(bone, rig.joints.axes[i], values)
             rotations[:, i] = matrices(bone.rotation_mode, values)
             if i == 0:
@@ -173,7 +173,7 @@ def _keyed_pose(rig: RigChain, curves: Curves, frame: float, time: float) -> Key
     for i, bone in enumerate(rig.pose_bones):
         now = np.array(getattr(bone, rotation_property(bone.rotation_mode)))
         usable = np.abs(now) <= LARGEST_ANGLE  # not NaN either
-        values = _values(bone, curves, [time], np.where(usable, now, resting_channels(bone)))
+        values = values_by(curves, _path(bone), [time], np.where(usable, now, resting_channels(bone)))
         if not (np.abs(values) <= LARGEST_ANGLE).all():
             return None
         channels[bone.name] = values[0]
@@ -207,10 +207,7 @@ def _slides(rig: RigChain, curves: Curves, turns: Floats, time: float) -> Floats
     offsets = {}
     for i, bases in noted_locations(rig, [time]).items():
         bone = rig.pose_bones[i]
-        path, values = bone.path_from_id("location"), np.array(bone.location)
-        for channel in range(3):
-            if curve := curves.get((path, channel)):
-                values[channel] = curve.evaluate(time)
+        (values,) = values_by(curves, bone.path_from_id("location"), [time], np.array(bone.location))
         offsets[i] = np.nan_to_num(values - bases[0])
     least, most = rig.slides.ranges.T
     slides: Floats = np.clip(rig.slides.slides_of(turns, offsets), least, most)
@@ -228,18 +225,6 @@ def resting_channels(bone: bpy.types.PoseBone) -> Floats:
     if bone.rotation_mode == 'AXIS_ANGLE':
         return np.array((0.0, *bone.rotation_axis_angle[1:]))
     return np.zeros(3)
-
-
-def _values(
-    bone: bpy.types.PoseBone, curves: Curves, times: Sequence[float] | Singles, others: Floats
-) -> Floats:
-    """Return the bone's rotation channels (times, c) by its curves; `others` (c,) where it has none."""
-    values = np.tile(others, (len(times), 1))
-    path = _path(bone)
-    for index in range(len(others)):
-        if curve := curves.get((path, index)):
-            values[:, index] = [curve.evaluate(time) for time in times]
-    return values
 
 
 def channel_turns(bone: bpy.types.PoseBone, axis: Floats, values: Floats) -> Floats:

@@ -17,7 +17,7 @@ from ....core.inputs import Floats
 from ....core.post import PostAngles
 from ...animation import versions
 from ...animation.bone_channels import matrices
-from ...animation.fcurves import playing_curves
+from ...animation.fcurves import playing_curves, values_by
 from ...animation.times import animation_times, strip_times
 from ...animation.value_keys import driven_paths
 from ...chain.chain import RigChain
@@ -185,12 +185,8 @@ def _channels_at(
     scene: bpy.types.Scene, bone: bpy.types.PoseBone, axis: int, times: Sequence[float]
 ) -> Floats:
     """Return a bone's Euler angles (m, 3) at frames, but for the one about an axis, by their F-Curves."""
-    values = np.tile(np.array(bone.rotation_euler), (len(times), 1))
     armature, path = bone.id_data, bone.path_from_id("rotation_euler")
     curves = playing_curves(armature, versions.existing_fcurves(armature))
-    others = {i: curve for i in range(3) if i != axis and (curve := curves.get((path, i))) is not None}
-    if others:
-        shown = strip_times(armature, animation_times(scene, times))
-        for i, curve in others.items():
-            values[:, i] = [curve.evaluate(time) for time in shown]
-    return values
+    others = {place: curve for place, curve in curves.items() if place != (path, axis)}
+    shown = strip_times(armature, animation_times(scene, times))
+    return values_by(others, path, shown, np.array(bone.rotation_euler))
