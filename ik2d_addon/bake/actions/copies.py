@@ -163,5 +163,4 @@ def _playing(action: bpy.types.Action) -> Iterator[tuple[bpy.types.AnimData | bp
         strips = [strip for track in animation.nla_tracks for strip in track.strips]
         for user in (animation, *strips):
             if user.action == action:
-                slot = user.action_slot if versions.HAS_SLOTS else None
-                yield user, slot.identifier if slot else ""
+                yield user, versions.slot_played(user)

@@ -9,6 +9,7 @@ from ...core import IK2DError
 from ...core.words import listed, refusal
 from ...rig.animation import versions
 from ...rig.animation.kept.record import is_kept_action
+from ...rig.animation.value_keys import refuse_tweak_mode
 from .arguments import (
     INTO_NEW,
     Wanted,
@@ -150,8 +151,7 @@ def strip_partner(claims: Claims, ob: bpy.types.Object, plays: Sequence[Play]) -
             both = [there for there in named if there in timed]
             for found in (both, named, timed):
                 if len({there.action for there in found}) == 1:
-                    slot = found[0].action_slot if versions.HAS_SLOTS else None
-                    return Play(ob, found[0].action, slot.identifier if slot else "")
+                    return Play(ob, found[0].action, versions.slot_played(found[0]))
     return None
 
 
@@ -218,13 +218,3 @@ def not_of(claims: Claims, action: bpy.types.Action, armatures: Sequence[bpy.typ
         action=action.name,
         armatures=listed(ob.name for ob in armatures),
     )
-
-
-def refuse_tweak_mode(ob: bpy.types.Object) -> None:
-    """Raise IK2DError for an object in the NLA's tweak mode."""
-    if ob.animation_data is not None and ob.animation_data.use_tweak_mode:
-        raise refusal(
-            "'{object}' is in the NLA's tweak mode, where it can play no other action; leave it (Tab in the "
-            "NLA editor)",
-            object=ob.name,
-        )

@@ -138,7 +138,7 @@ def _place(action: bpy.types.Action, slot: str) -> versions.Place:
 
 def _last(ob: bpy.types.Object) -> set[str]:
     animation = ob.animation_data
-    return {animation.last_slot_identifier} if versions.HAS_SLOTS and animation is not None else set()
+    return {versions.last_slot(animation)} if animation is not None else set()
 
 
 def _bones(holder: versions.Channels) -> set[str]:

@@ -160,8 +160,7 @@ class Pairing:
         action = versions.played_action(ob)
         if action is None or not (now or is_single):
             return None
-        slot = ob.animation_data.action_slot if versions.HAS_SLOTS else None
-        return Play(ob, action, slot.identifier if slot else "")
+        return Play(ob, action, versions.slot_played(ob.animation_data))
 
     def _fits(self, ob: bpy.types.Object, action: bpy.types.Action) -> bool:
         """Return whether an action holds F-Curves for an object, in a slot that may be its own."""

@@ -8,6 +8,7 @@ import bpy
 
 from ...core.words import refusal
 from ...rig.animation import versions
+from ...rig.animation.value_keys import refuse_tweak_mode
 from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import Movers, Node, walk
 from .arguments import (
@@ -23,7 +24,7 @@ from .arguments import (
 )
 from .clips import Clip, Play
 from .copies import baked_anew
-from .finding import actions_of, check_play, named_play, not_of, refuse_tweak_mode
+from .finding import actions_of, check_play, named_play, not_of
 from .names import clip_name, cores
 from .owned import Claims
 from .pairing import Pairing, is_of_target
@@ -115,19 +116,17 @@ def clips_of(
 def _assigned(scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object], asked: ActionsAsked) -> Clip:
     """Return the clip of what is assigned now, or of the original of a copy that nobody has edited."""
     plays = [
-        Play(armature, baked_anew(versions.played_action(armature)), _slot_now(armature))
+        Play(
+            armature,
+            baked_anew(versions.played_action(armature)),
+            versions.slot_played(armature.animation_data),
+        )
         for armature in armatures
     ]
     frames = asked.limits(scene)
     return Clip(
         ", ".join(play.action.name for play in plays if play.action is not None), tuple(plays), (), frames
     )
-
-
-def _slot_now(ob: bpy.types.Object) -> str:
-    animation = ob.animation_data
-    slot = animation.action_slot if versions.HAS_SLOTS and animation is not None else None
-    return str(slot.identifier) if slot is not None else ""
 
 
 def _refuse_without_clip(armatures: Iterable[bpy.types.Object], clips: Sequence[Clip]) -> None:

@@ -90,5 +90,5 @@ def _assign(clips: list[BakedClip], copies: Copies, assign: bool) -> None:
                 if played is not None and played.users == 1 and played.is_editable:  # else the file loses it
                     played.use_fake_user = True
                 animation = armature.animation_data or armature.animation_data_create()
-                slot = animation.action_slot if versions.HAS_SLOTS else None
-                versions.assign_action(animation, holder, slot.identifier if slot else f"OB{armature.name}")
+                slot = versions.slot_played(animation) or f"OB{armature.name}"
+                versions.assign_action(animation, holder, slot)

@@ -36,9 +36,8 @@ class _Former:
         animation = ob.animation_data
         if animation is None:
             return cls(None, "", "", True, False)
-        slot = animation.action_slot if versions.HAS_SLOTS else None
-        last = animation.last_slot_identifier if versions.HAS_SLOTS else ""
-        return cls(animation.action, slot.identifier if slot else "", last, animation.use_nla, True)
+        slot, last = versions.slot_played(animation), versions.last_slot(animation)
+        return cls(animation.action, slot, last, animation.use_nla, True)
 
 
 class Stage:

@@ -9,8 +9,8 @@ from ...rig.animation.kept.digest import digest_of
 from ...rig.animation.kept.giving_back import give_back
 from ...rig.animation.kept.marks import PURPOSES
 from ...rig.animation.kept.record import has_record
-from ...rig.animation.key_faults import refuse_tweak_mode
-from ...rig.animation.versions import HAS_SLOTS, assign_action, played_action
+from ...rig.animation.value_keys import refuse_tweak_mode
+from ...rig.animation.versions import assign_action, played_action, slot_played
 from ...ui.context import active_armature, why_not_edit
 from ...ui.operator import ChainOperator
 from ...ui.parts import entry
@@ -47,8 +47,7 @@ def show_before(armature: Object) -> Action:
 
 def _assign(armature: Object, action: Action) -> None:
     animation = armature.animation_data
-    slot = animation.action_slot.identifier if HAS_SLOTS and animation.action_slot is not None else ""
-    assign_action(animation, action, slot)
+    assign_action(animation, action, slot_played(animation))
 
 
 def shows_before(armature: Object) -> bool:

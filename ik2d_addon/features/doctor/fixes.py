@@ -346,8 +346,7 @@ def single_user(armature: bpy.types.Object, settings: Settings) -> str:
     refuse_nothing(settings, others, say("other object plays the armature's action"))
     animation = armature.animation_data
     refuse_tweak_mode(armature)
-    slot = animation.action_slot.identifier if versions.HAS_SLOTS and animation.action_slot else ""
-    versions.assign_action(animation, animation.action.copy(), slot)
+    versions.assign_action(animation, animation.action.copy(), versions.slot_played(animation))
     return say(
         "'{armature}' has its own action '{action}' now", armature=armature.name, action=animation.action.name
     )

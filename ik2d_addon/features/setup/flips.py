@@ -5,9 +5,9 @@ import bpy
 import numpy as np
 
 from ...core.words import refusal
-from ...rig.animation import key_faults, versions
+from ...rig.animation import versions
 from ...rig.animation.times import animation_times
-from ...rig.animation.value_keys import driver_of
+from ...rig.animation.value_keys import driver_of, refuse_tweak_mode
 from ...rig.chain.native_state import controls_of
 
 SETTING = "turn_over"
@@ -27,7 +27,7 @@ def key_flip(
             "Chain '{chain}': Bend to Other Side has a driver; remove it to key a flip",
             chain=settings.name,
         )
-    key_faults.refuse_tweak_mode(owner)
+    refuse_tweak_mode(owner)
     first = scene.frame_current
     last = first + frames
     now = float(owner.path_resolve(path))

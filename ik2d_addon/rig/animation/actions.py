@@ -147,10 +147,8 @@ def _assign_made(
 ) -> None:
     """Assign a new action, and its slot of the same name; only_empty: undone only without curves in it."""
     animation = ob.animation_data
-    slot = animation.action_slot if versions.HAS_SLOTS else None
-    identifier = slot.identifier if slot else ""
-    last = animation.last_slot_identifier if versions.HAS_SLOTS else ""
-    former = (animation.action, identifier, last)
+    identifier = versions.slot_played(animation)
+    former = (animation.action, identifier, versions.last_slot(animation))
     undo.callback(unless_gone, _assign_again, ob, made, former, only_empty)
     versions.assign_action(animation, made, identifier)
 

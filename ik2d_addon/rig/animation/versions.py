@@ -173,6 +173,17 @@ def slot_handle(user: bpy.types.AnimData | bpy.types.NlaStrip) -> int:
     return user.action_slot_handle if HAS_SLOTS else 0
 
 
+def slot_played(user: bpy.types.AnimData | bpy.types.NlaStrip | None) -> str:
+    """Return the identifier of the slot that animation data or an NLA strip plays; "" for none."""
+    slot = user.action_slot if HAS_SLOTS and user is not None else None
+    return str(slot.identifier) if slot is not None else ""
+
+
+def last_slot(animation: bpy.types.AnimData) -> str:
+    """Return the identifier of the slot that animation data played last; "" before 4.4."""
+    return str(animation.last_slot_identifier) if HAS_SLOTS else ""
+
+
 def assign_action(animation: bpy.types.AnimData, action: bpy.types.Action | None, slot: str) -> None:
     """Assign an action, and of its slots the one of that identifier; "" for none.
 
