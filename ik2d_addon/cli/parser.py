@@ -4,7 +4,8 @@
 import argparse
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NoReturn
 
 from . import values
@@ -82,6 +83,29 @@ def _alike(given: Sequence[str], scenes: Sequence[str]) -> list[str]:
     return left
 
 
+@dataclass(frozen=True)
+class _Command:
+    """A command that works on files, and what adds its options."""
+
+    help: str
+    description: str
+    options: Sequence[Callable[[argparse.ArgumentParser], None]]
+
+    def add(self, commands: "argparse._SubParsersAction[_Parser]", name: str, opens_scene: bool) -> None:
+        """Add it; one that writes each of its files has its exit codes and its processes too."""
+        writes = name in EACH_WRITTEN
+        parser = commands.add_parser(
+            name,
+            help=self.help,
+            description=self.description + " Of several files each gets a process of its own." * writes,
+            epilog=EXIT_CODES if writes else None,
+            allow_abbrev=False,
+        )
+        _add_scenes(parser, opens_scene)
+        for add_options in (_add_trust, *self.options, *([_add_jobs] if writes else [])):
+            add_options(parser)
+
+
 def _parser(opens_scene: bool) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="python -m ik2d_addon" if opens_scene else "blender SCENE.blend --command ik2d",
@@ -89,64 +113,59 @@ def _parser(opens_scene: bool) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for add_command in (_add_bake, _add_list, _add_check, _add_native, _add_plant, _add_export):
-        add_command(commands, opens_scene)
+    for name, command in _commands().items():
+        command.add(commands, name, opens_scene)
     _add_gather(commands)
     return parser
 
 
-def _add_bake(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bool) -> None:
-    parser = commands.add_parser(
-        "bake",
-        help="key the bone rotations that follow the targets",
-        description="Key the bone rotations that bring each chain's tip to its target, and save the files."
-        " Of several files each gets a process of its own.",
-        epilog=EXIT_CODES,
-        allow_abbrev=False,
-    )
-    _add_scenes(parser, opens_scene)
-    for add_options in (_add_trust, _add_choices, _add_files, add_actions, add_keys, add_checks):
-        add_options(parser)
-    _add_jobs(parser)
+def _commands() -> dict[str, _Command]:
+    """Return the commands that work on files, by their names."""
+    of_bakes = (_add_choices, _add_files, add_actions, add_keys, add_checks)
+    return {
+        "bake": _Command(
+            "key the bone rotations that follow the targets",
+            "Key the bone rotations that bring each chain's tip to its target, and save the files.",
+            of_bakes,
+        ),
+        "list": _Command(
+            "list armatures, chains, targets, frames and problems",
+            "List what there is to bake in each file, and what is wrong with it. Writes nothing.",
+            [_add_json],
+        ),
+        "check": _Command(
+            "say what would stop a bake",
+            "Do all that a bake with these options does, but save nothing, and print its result: exit"
+            " code 2, with a sentence for each thing that would stop it or have it leave out a chain.",
+            of_bakes,
+        ),
+        "native": _Command(
+            "convert chains to drivers, which need no extension",
+            "Turn chains into drivers in Blender's simple expressions, which need neither this extension nor"
+            " permission to run scripts, and save the files.",
+            [_add_native],
+        ),
+        "plant": _Command(
+            "hold feet where they stand, so that none slides",
+            "Find the frames on which feet stand, hold them there, key the targets and bake, and save the"
+            " files.",
+            [_add_plant],
+        ),
+        "export": _Command(
+            "write rigs with all their clips for an engine",
+            "Bake all actions, leave the rigs' controls out, and write glTF, FBX or USD by Blender's own"
+            " exporters; then read the file back and say how near the joints are. The scenes stay as they"
+            " are.",
+            [add_export_options],
+        ),
+    }
 
 
-def _add_list(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bool) -> None:
-    parser = commands.add_parser(
-        "list",
-        help="list armatures, chains, targets, frames and problems",
-        description="List what there is to bake in each file, and what is wrong with it. Writes nothing.",
-        allow_abbrev=False,
-    )
-    _add_scenes(parser, opens_scene)
-    _add_trust(parser)
+def _add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON, with nothing else on stdout")
 
 
-def _add_check(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bool) -> None:
-    parser = commands.add_parser(
-        "check",
-        help="say what would stop a bake",
-        description="Do all that a bake with these options does, but save nothing, and print its result: exit"
-        " code 2, with a sentence for each thing that would stop it or have it leave out a chain.",
-        allow_abbrev=False,
-    )
-    _add_scenes(parser, opens_scene)
-    for add_options in (_add_trust, _add_choices, _add_files, add_actions, add_keys, add_checks):
-        add_options(parser)
-
-
-def _add_native(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bool) -> None:
-    parser = commands.add_parser(
-        "native",
-        help="convert chains to drivers, which need no extension",
-        description="Turn chains into drivers in Blender's simple expressions, which need neither this"
-        " extension nor permission to run scripts, and save the files. Of several files each gets a process"
-        " of its own.",
-        epilog=EXIT_CODES,
-        allow_abbrev=False,
-    )
-    _add_scenes(parser, opens_scene)
-    _add_trust(parser)
+def _add_native(parser: argparse.ArgumentParser) -> None:
     _add_armature(parser)
     chosen = parser.add_mutually_exclusive_group(required=True)
     _add_chain(chosen, "chain to convert, repeatable")
@@ -155,21 +174,10 @@ def _add_native(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bo
         "--remove", action="store_true", help="remove the drivers of chains again, without a trace"
     )
     _add_output(parser)
-    _add_jobs(parser)
     parser.set_defaults(report=None)
 
 
-def _add_plant(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bool) -> None:
-    parser = commands.add_parser(
-        "plant",
-        help="hold feet where they stand, so that none slides",
-        description="Find the frames on which feet stand, hold them there, key the targets and bake, and save"
-        " the files. Of several files each gets a process of its own.",
-        epilog=EXIT_CODES,
-        allow_abbrev=False,
-    )
-    _add_scenes(parser, opens_scene)
-    _add_trust(parser)
+def _add_plant(parser: argparse.ArgumentParser) -> None:
     _add_armature(parser)
     _add_chain(parser, "chain to plant, repeatable (default: all with a foot, or without any all enabled)")
     _add_frames(parser, "A:B", "frames to look at, both ends included (default: the scene's range)")
@@ -189,24 +197,7 @@ def _add_plant(commands: "argparse._SubParsersAction[_Parser]", opens_scene: boo
         help="exit with 1 if a foot still slides, or a knee turns much faster than before",
     )
     _add_output(parser)
-    _add_jobs(parser)
     parser.set_defaults(report=None)
-
-
-def _add_export(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bool) -> None:
-    parser = commands.add_parser(
-        "export",
-        help="write rigs with all their clips for an engine",
-        description="Bake all actions, leave the rigs' controls out, and write glTF, FBX or USD by Blender's"
-        " own exporters; then read the file back and say how near the joints are. The scenes stay as they"
-        " are. Of several files each gets a process of its own.",
-        epilog=EXIT_CODES,
-        allow_abbrev=False,
-    )
-    _add_scenes(parser, opens_scene)
-    _add_trust(parser)
-    add_export_options(parser)
-    _add_jobs(parser)
 
 
 def _add_gather(commands: "argparse._SubParsersAction[_Parser]") -> None:
