@@ -39,6 +39,7 @@ KEY_FIELDS = {
     "select_right_handle": (1, "?"),
 }
 
+HANDLES = ("handle_left", "handle_right")
 # Blender's numbers for how a key leads to the next one.
 CONSTANT, LINEAR, BEZIER = 0, 1, 2
 # So near to a key Blender takes its value; where keys are as near as that, Blender is asked.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.inputs import Floats
-from .fcurves import KEY_FIELDS, Singles, column
+from .fcurves import HANDLES, KEY_FIELDS, Singles, column
 
 # All fields of an F-Curve's keys, each column (keys, width).
 Columns = dict[str, NDArray[Any]]
@@ -20,7 +20,6 @@ Placed = tuple[Singles, Singles, Singles]
 # Blender's numbers for these, the same in all versions; bulk access takes no names.
 BEZIER, FREE, ALIGNED, AUTO_CLAMPED, GENERATED = 2, 0, 3, 4, 5
 CONSTANT, BY_HAND = 0, 0
-_SIDES = ("handle_left", "handle_right")
 # The values of new keys: such columns need no writing, each of which costs as much as update().
 _ADDED = {
     "handle_left_type": AUTO_CLAMPED,
@@ -122,7 +121,7 @@ def are_shaped(columns: Columns) -> NDArray[np.bool_]:
 
 def _shaped_sides(keys: Sequence[Columns]) -> NDArray[np.bool_]:
     """Return the masks of F-Curves with as many keys (m) as `are_shaped` has them, (2, c, m)."""
-    types = np.array([[columns[f"{side}_type"][:, 0] for columns in keys] for side in _SIDES])
+    types = np.array([[columns[f"{side}_type"][:, 0] for columns in keys] for side in HANDLES])
     mask: NDArray[np.bool_] = (types == FREE) | (types == ALIGNED)
     return mask
 
@@ -171,7 +170,7 @@ def fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | b
     if fresh >= {"handle_left_type", "handle_right_type"} and len(columns["co"]) > 1:
         fresh |= {"handle_left", "handle_right"}  # update() places automatic handles
     _write(curve, {name: values for name, values in columns.items() if name not in fresh})
-    free = [columns[f"{side}_type"] == FREE for side in _SIDES]
+    free = [columns[f"{side}_type"] == FREE for side in HANDLES]
     if (free[0] != free[1]).any():  # as in `add`
         exact = exact | are_shaped(columns)
     if np.any(exact) and len(curve.keyframe_points) == len(columns["co"]):
@@ -190,7 +189,7 @@ def _set_exactly(
     for row, curve in enumerate(curves):
         curve.keyframe_points.foreach_get("handle_left", left[row])
         curve.keyframe_points.foreach_get("handle_right", right[row])
-    given = np.array([[columns[side] for columns in keys] for side in _SIDES])
+    given = np.array([[columns[side] for columns in keys] for side in HANDLES])
     np.copyto(handles, given, where=exact[..., None])
     for row, curve in enumerate(curves):
         curve.keyframe_points.foreach_set("handle_left", left[row])

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import actions, versions
-from .fcurves import KEY_FIELDS, Singles, column, row_from
+from .fcurves import HANDLES, KEY_FIELDS, Singles, column, row_from
 from .key_columns import ALIGNED, FREE, Columns, Placed, add, are_shaped, columns_of, fill, with_all_fields
 from .remembered import plain
 
@@ -22,7 +22,6 @@ from .remembered import plain
 SAME_FRAME = 1e-2
 # One by one, keys take as long as this many of a curve that is written as a whole.
 _PRICE = 16
-_SIDES = ("handle_left", "handle_right")
 # The place of an F-Curve: that of its channels, its path and its index.
 CurvePlace = tuple[versions.Place, str, int]
 
@@ -100,7 +99,7 @@ def change_in_place(curve: bpy.types.FCurve, new: Columns, channel: CurvePlace, 
     wanted = _fields(with_all_fields(new))
     if all(map(_is_same, before, wanted)):
         return True
-    kinds = {side: column(curve, f"{side}_type")[:, 0] for side in _SIDES}
+    kinds = {side: column(curve, f"{side}_type")[:, 0] for side in HANDLES}
     for kind in kinds.values():
         kind[rows.start : rows.stop] = FREE
     # Automatic ones follow the keys next to them.
@@ -110,13 +109,13 @@ def change_in_place(curve: bpy.types.FCurve, new: Columns, channel: CurvePlace, 
     # align with an automatic one of the same key.
     moved = [
         (row, side)
-        for side, other in zip(_SIDES, reversed(_SIDES), strict=True)
+        for side, other in zip(HANDLES, reversed(HANDLES), strict=True)
         for row in np.flatnonzero((kinds[side] == ALIGNED) | (automatic[other] & ~automatic[side])).tolist()
     ]
     if len(moved) * _PRICE > len(points):
         return False
     kept = [(row, side, tuple(getattr(points[row], side))) for row, side in moved]
-    handles = {side: column(curve, side) for side in _SIDES} if following else {}
+    handles = {side: column(curve, side) for side in HANDLES} if following else {}
     undo.callback(actions.unless_gone, _put_back, channel, rows, before, handles)
     _write(curve, rows, wanted)
     points.handles_recalc()
@@ -140,7 +139,7 @@ def _rows_of(curve: bpy.types.FCurve, times: Singles) -> range:
 
 def _is_same(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Return whether a key has the fields that it is to have, but for handles that Blender places."""
-    placed = [side for side in _SIDES if wanted[f"{side}_type"] == 'AUTO_CLAMPED']
+    placed = [side for side in HANDLES if wanted[f"{side}_type"] == 'AUTO_CLAMPED']
     return all(before[name] == value for name, value in wanted.items() if name not in placed)
 
 

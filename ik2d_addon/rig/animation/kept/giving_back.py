@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ....core.words import number_of, refusal, say
 from .. import actions, versions
 from ..curve_copies import copy_settings
-from ..fcurves import column, is_locked
+from ..fcurves import HANDLES, column, is_locked
 from ..key_columns import GENERATED, Columns, are_shaped, columns_of, fill
 from ..replacing import SAME_FRAME
 from .channel_values import default_of, number_in, set_number
@@ -20,7 +20,6 @@ from .keeping import MODES, merged, moved_to, on_same_frame, picked, turns_same_
 from .marks import OLD, PURPOSES, Marks, purpose_of
 from .record import KEPT, MODE, VALUE, WHOLE, KeptMotion, StoredValue, has_record
 
-_SIDES = ("handle_left", "handle_right")
 # What one purpose has kept of another's keys is given back in turn.
 _LAYERS = len(PURPOSES) + 1
 
@@ -78,9 +77,7 @@ def give_back(
     if holder is None:
         return GivenBack()
     work = _Giving(owner, holder, wanted, purposes, start, end)
-    for _ in range(_LAYERS):
-        if not work.give():
-            break
+    work.give()
     if work.result.any:
         work.give_values()
         work.tidy()
@@ -112,9 +109,7 @@ def by_hand_alone(owner: bpy.types.Object, wanted: Wanted) -> Iterator[versions.
         if holder is not None:
             work = _Giving(owner, holder, wanted, PURPOSES, None, None)
             work.is_copy = True
-            for _ in range(_LAYERS):
-                if not work.give():
-                    break
+            work.give()
         yield holder
 
 
@@ -142,7 +137,13 @@ class _Giving:
         self._numbers: dict[int, str] = {}  # of wanted curves, with their paths
         self._given: set[tuple[int, int]] = set()  # numbers and indices whose kept keys are in a copy
 
-    def give(self) -> bool:
+    def give(self) -> None:
+        """Give back layer by layer, until nothing changes."""
+        for _ in range(_LAYERS):
+            if not self._give_layer():
+                return
+
+    def _give_layer(self) -> bool:
         """Give back one layer; return whether anything changed."""
         before = self.result.removed, self.result.returned, len(self.result.lost)
         paired: set[tuple[int, int]] = set()
@@ -292,9 +293,9 @@ class _Giving:
             whole = self.record.rows(WHOLE, number, channel[1])
             if whole is None or len(whole["co"]) != len(rest["co"]):
                 continue
-            fields = [name for name in whole if name not in _SIDES and not name.startswith("select")]
+            fields = [name for name in whole if name not in HANDLES and not name.startswith("select")]
             if all(np.array_equal(whole[name], rest[name]) for name in fields):
-                for side in _SIDES:
+                for side in HANDLES:
                     curve.keyframe_points.foreach_set(side, whole[side].ravel())
                 return
 

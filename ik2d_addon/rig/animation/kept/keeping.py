@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from ....core.words import number_of, say
 from .. import versions
 from ..bone_channels import ROTATIONS
-from ..fcurves import column, row_from
+from ..fcurves import HANDLES, column, row_from
 from ..key_columns import Columns, Placed, are_shaped, columns_of
 from ..replacing import SAME_FRAME, replace_keys
 from .channel_values import default_of, is_at_default, number_in
 from .marks import FIELDS, IN_PLANTING, PLANTED, PURPOSES, Marks, marked, purpose_of
 from .record import KEPT, MODE, VALUE, WHOLE, KeptMotion, StoredValue
 
-_SIDES = ("handle_left", "handle_right")
 _BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
 # The rotation modes of a bone, by their numbers in a record.
 MODES = tuple(bpy.types.PoseBone.bl_rna.properties["rotation_mode"].enum_items.keys())
@@ -200,15 +199,15 @@ class Keeping:
         shaped, points = are_shaped(columns), curve.keyframe_points
         if shaped.all():
             return
-        for side, name in enumerate(_SIDES):
+        for side, name in enumerate(HANDLES):
             trial = np.where(shaped[:, side : side + 1], columns[name], columns["co"] + np.float32(1.0))
             points.foreach_set(name, trial.ravel())
         curve.update()
         same = [
             np.array_equal(column(curve, name)[~shaped[:, side]], columns[name][~shaped[:, side]])
-            for side, name in enumerate(_SIDES)
+            for side, name in enumerate(HANDLES)
         ]
-        for name in _SIDES:
+        for name in HANDLES:
             points.foreach_set(name, columns[name].ravel())
         if not all(same):
             self._record.set_rows(WHOLE, number, curve, columns, self._undo)
