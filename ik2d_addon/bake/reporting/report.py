@@ -41,17 +41,13 @@ class BakeReport:
             return parts[0]
         return cls(
             ", ".join(report.armature for report in parts),
-            tuple(chain for report in parts for chain in report.chains),
-            parts[0].verb,
-            next((report.full_scene for report in parts if report.full_scene), ""),
-            tuple(f"{report.armature}: {warning}" for report in parts for warning in report.rig_warnings),
-            tuple(f"{report.armature}: {fault}" for report in parts for fault in report.left_out),
-            next((report.stepped for report in parts if report.stepped), ""),
-            tuple(parts),
-            Replaced.joined([report.replaced for report in parts]),
-            ", ".join(dict.fromkeys(report.action for report in parts)),
-            ", ".join(dict.fromkeys(report.source_action for report in parts)),
-            mechanisms=tuple(one for report in parts for one in report.mechanisms),
+            verb=parts[0].verb,
+            rig_warnings=tuple(f"{each.armature}: {words}" for each in parts for words in each.rig_warnings),
+            left_out=tuple(f"{report.armature}: {fault}" for report in parts for fault in report.left_out),
+            parts=tuple(parts),
+            action=", ".join(dict.fromkeys(report.action for report in parts)),
+            source_action=", ".join(dict.fromkeys(report.source_action for report in parts)),
+            **_together(parts),
         )
 
     @classmethod
@@ -69,13 +65,9 @@ class BakeReport:
         """Return one report on the bakes of one armature in several actions."""
         return changed(
             clips[0],
-            chains=tuple(chain for report in clips for chain in report.chains),
-            mechanisms=tuple(one for report in clips for one in report.mechanisms),
-            full_scene=next((report.full_scene for report in clips if report.full_scene), ""),
-            stepped=next((report.stepped for report in clips if report.stepped), ""),
+            **_together(clips),
             rig_warnings=_once(clips, [report.rig_warnings for report in clips]),
             left_out=_once(clips, [report.left_out for report in clips]),
-            replaced=Replaced.joined([report.replaced for report in clips]),
             action="",
             source_action="",
             actions=tuple(clips),
@@ -357,6 +349,17 @@ class BakeReport:
         if self.mechanisms:
             told |= {"mechanisms": [one.to_dict() for one in self.mechanisms]}
         return {**told, "chains": [chain.to_dict() for chain in self.chains]}
+
+
+def _together(reports: Sequence[BakeReport]) -> dict[str, Any]:
+    """Return what reports hold together, by the names of their fields."""
+    return {
+        "chains": tuple(chain for report in reports for chain in report.chains),
+        "mechanisms": tuple(one for report in reports for one in report.mechanisms),
+        "full_scene": next((report.full_scene for report in reports if report.full_scene), ""),
+        "stepped": next((report.stepped for report in reports if report.stepped), ""),
+        "replaced": Replaced.joined([report.replaced for report in reports]),
+    }
 
 
 def _once(reports: Sequence[BakeReport], told: Sequence[Sequence[str]]) -> tuple[str, ...]:
