@@ -190,7 +190,11 @@ def inherit_rotation(armature: bpy.types.Object, settings: Settings) -> str:
     """Turn on Inherit Rotation of the bones below the chain's first one."""
     refuse_linked_data(armature)
     bones = chain_bones(armature, settings.tip, settings.bone_count, settings.name)[1:]
-    loose = [bone.bone for bone in bones if not bone.bone.use_inherit_rotation]
+    return inheriting(settings, [bone.bone for bone in bones if not bone.bone.use_inherit_rotation])
+
+
+def inheriting(settings: Settings, loose: Sequence[bpy.types.Bone]) -> str:
+    """Turn on Inherit Rotation of some bones; say so."""
     refuse_nothing(settings, loose, say("bone of it lacks Inherit Rotation"))
     for bone in loose:
         bone.use_inherit_rotation = True
@@ -203,8 +207,7 @@ def keep_plane(armature: bpy.types.Object, settings: Settings) -> str:
     does not change it, or the side that it bends to.
     """
     scene = bpy.context.scene
-    first, last, _step = chosen_range(armature, scene)
-    keep_chain_plane(armature, settings, scene, first, last)
+    keep_chain_plane(armature, settings, scene, *chosen_range(armature, scene)[:2])
     return say("Chain '{chain}' keeps the plane that it has on these frames", chain=settings.name)
 
 
@@ -212,8 +215,7 @@ def keep_plane(armature: bpy.types.Object, settings: Settings) -> str:
 def plane_to_target(armature: bpy.types.Object, settings: Settings) -> str:
     """Set the chain's plane to the one that its target is nearest to, on the frames to bake."""
     scene = bpy.context.scene
-    first, last, _step = chosen_range(armature, scene)
-    turn_to_target(armature, settings, scene, first, last)
+    turn_to_target(armature, settings, scene, *chosen_range(armature, scene)[:2])
     label = settings.bl_rna.properties["plane"].enum_items[settings.plane].name
     return say("The plane of chain '{chain}' is {label} now", chain=settings.name, label=label)
 

@@ -7,14 +7,14 @@ import bpy
 
 from ...bake.cures.off_plane import LABELS
 from ...core import IK2DError
-from ...core.words import listed, number_of, refusal, say
+from ...core.words import number_of, refusal, say
 from ...rig.chain.checks.bones import chain_bones
 from ...rig.chain.checks.found_post import FoundPost, found_post
 from ...rig.chain.dependencies import Node, parents
 from ...rig.chain.post import POST, bending_bones, held_apart, post_axis, post_bone
 from ...rig.chain.renames import Settings
 from ...ui.settings.found_plane import find_plane, take_post
-from .fixes import NAMED, Fix, fix, refuse_linked_data, refuse_nothing
+from .fixes import Fix, fix, inheriting, refuse_linked_data, refuse_nothing
 from .rest_fixes import held_by
 
 Bones = list[bpy.types.PoseBone]
@@ -32,10 +32,10 @@ def of_unread(settings: bpy.types.PropertyGroup, bones: Bones) -> Iterator[Fix]:
         return
     if _hanging(settings) is not None:
         yield free_target
-    apart = [*held_apart(post_bone(settings, bones), bones)]
-    if any(constraint is None for _, constraint in apart):
+    holding = [constraint for _, constraint in held_apart(post_bone(settings, bones), bones)]
+    if None in holding:
         yield inherit_from_post
-    if any(constraint is not None for _, constraint in apart):
+    if any(holding):
         yield mute_holding
     if settings.use_post_limit and settings.post_limit_min > settings.post_limit_max:
         yield turn_post_limits
@@ -140,11 +140,8 @@ def _apart(
 def inherit_from_post(armature: bpy.types.Object, settings: Settings) -> str:
     """Turn on Inherit Rotation of the bones that are to turn with the post; the rest pose stays."""
     refuse_linked_data(armature)
-    loose = [bone for bone, constraint in _apart(armature, settings) if constraint is None]
-    refuse_nothing(settings, loose, say("bone of it lacks Inherit Rotation"))
-    for bone in loose:
-        bone.bone.use_inherit_rotation = True
-    return say("Inherit Rotation is on for {names}", names=listed([bone.name for bone in loose], NAMED))
+    apart = _apart(armature, settings)
+    return inheriting(settings, [bone.bone for bone, constraint in apart if constraint is None])
 
 
 @fix("Mute What Holds Bones")
