@@ -6,6 +6,7 @@ from bpy.types import Context, Object, PropertyGroup
 
 from ..core.words import refusal, say
 from ..rig.chain.fingerprint import led_by
+from ..rig.chain.native_state import acts
 from ..rig.chain.paths.owners import with_settings
 from ..rig.chain.renames import needed_chain, why_linked
 
@@ -23,6 +24,11 @@ def active_mechanism(armature: Object) -> PropertyGroup | None:
     """Return the mechanism whose settings are shown, or None."""
     mechanisms, index = armature.ik2d.mechanisms, armature.ik2d.active_mechanism
     return mechanisms[index] if 0 <= index < len(mechanisms) else None
+
+
+def to_see(chain: PropertyGroup) -> str:
+    """Say what shows a change of a chain: "; bake to see it"; "" for one that is live or acts on drivers."""
+    return "" if chain.live or acts(chain) else say("; bake to see it")
 
 
 # --- Reading the context -----------------------------------------------------
@@ -94,6 +100,12 @@ def select_with_posed(context: Context, ob: Object) -> None:
             if other.mode != 'POSE':
                 other.select_set(False)
         ob.select_set(True)
+
+
+def redraw(context: Context) -> None:
+    """Redraw all areas of the screen: Blender redraws no sidebar and no timeline for what Python keys."""
+    for area in context.screen.areas if context.screen is not None else ():
+        area.tag_redraw()
 
 
 def why_not_edit(context: Context) -> str:

@@ -11,7 +11,7 @@ from ..core import IK2DError
 from ..rig.chain.paths.follow import follow_list
 from ..rig.chain.readable import in_words
 from .context import active_armature, why_no_chain
-from .text import draw_lines
+from .text import draw_lines, for_settings
 
 _DIALOG_WIDTH = 420
 _PLAIN = (bool, int, float, str)
@@ -58,8 +58,7 @@ class ChainOperator:
 
     def tell_left(self, armature):
         """Report the keys that could not follow their chains."""
-        for sentence in armature.ik2d.paths_left.splitlines():
-            self.report({'WARNING'}, sentence)
+        self.warn(armature.ik2d.paths_left.splitlines())
 
     def refuse(self, error: IK2DError | str, level: str = 'ERROR') -> set[str]:
         """Report why nothing was done; return the result of a cancelled operator."""
@@ -70,10 +69,14 @@ class ChainOperator:
         """Refuse, as this operator has no dialog; return the result of a cancelled operator."""
         return self.refuse(error)
 
+    def warn(self, sentences: Iterable[str]) -> None:
+        """Report each sentence as a warning."""
+        for sentence in sentences:
+            self.report({'WARNING'}, sentence)
+
     def tell(self, sentence: str, warnings: Sequence[str], is_good: bool = True) -> None:
         """Report each warning, then the sentence: the status bar shows the last report."""
-        for warning in warnings:
-            self.report({'WARNING'}, warning)
+        self.warn(warnings)
         self.report({'INFO' if is_good and not warnings else 'WARNING'}, sentence)
 
     def fill_in(self, values: Iterable[tuple[str, int]]) -> None:
@@ -114,9 +117,7 @@ class AskingOperator(ChainOperator):
 
     def draw(self, context):
         """Draw the question with the settings that it is about; in the redo panel all settings."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = for_settings(self.layout)
         if self.question:
             width = (_DIALOG_WIDTH - 80) * context.preferences.system.ui_scale
             draw_lines(layout.column(align=True), context, self.question, 'ERROR', width)

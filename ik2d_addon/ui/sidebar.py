@@ -6,6 +6,7 @@ from bpy.types import Context, Object, PropertyGroup, UILayout
 from ..rig.chain.readable import unreadable
 from .context import active_armature, shown_chain
 from .manual import draw_help
+from .text import for_settings
 
 # --- The sidebar -------------------------------------------------------------
 
@@ -29,9 +30,7 @@ class ChainSidebar(Sidebar):
 
     def settings(self, context: Context) -> tuple[UILayout, Object, PropertyGroup]:
         """Return the layout for settings, the armature and the chain that is shown."""
-        self.layout.use_property_split = True
-        self.layout.use_property_decorate = False
-        return self.layout, active_armature(context), shown_chain(context)
+        return for_settings(self.layout), active_armature(context), shown_chain(context)
 
 
 class RigSidebar(Sidebar):

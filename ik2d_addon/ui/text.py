@@ -4,7 +4,7 @@
 from collections.abc import Callable, Sequence
 
 import blf
-from bpy.types import Context, UILayout, bpy_struct
+from bpy.types import Context, Object, UILayout, bpy_struct
 
 from ..core.words import say
 
@@ -64,6 +64,13 @@ def fitting(context: Context, texts: Sequence[str], left: float = 0.0) -> str:
     return next((text for text in texts if text_width(context, text) <= room), texts[-1])
 
 
+def for_settings(layout: UILayout) -> UILayout:
+    """Return a layout set up for settings: their names at the left of them, without buttons for keys."""
+    layout.use_property_split = True
+    layout.use_property_decorate = False
+    return layout
+
+
 def field(
     layout: UILayout, context: Context, owner: bpy_struct, name: str, label: str = "", **options
 ) -> None:
@@ -81,6 +88,14 @@ def field(
         layout.prop(owner, name, text=label, translate=False, **options)
     else:
         layout.prop_search(owner, name, search_in, search, text=label, translate=False, **options)
+
+
+def bone_field(layout: UILayout, context: Context, owner: bpy_struct, name: str, ob: Object | None) -> None:
+    """Draw a bone of an armature to choose; of another object only one that is left there, to clear it."""
+    if ob is not None and ob.type == 'ARMATURE':
+        field(layout, context, owner, name, icon='BONE_DATA', search_in=ob.data, search="bones")
+    elif getattr(owner, name):
+        field(layout, context, owner, name, icon='BONE_DATA')
 
 
 def _draw_tick(layout: UILayout, context: Context, owner: bpy_struct, name: str, label: str) -> None:

@@ -135,8 +135,7 @@ class IK2D_OT_adopt(AskingOperator, Operator):
         for i, name in enumerate(names):
             first, *rest = adopted_in_words(adoption, i, chains[name], units)
             self.report({'INFO'}, first)
-            for line in rest:
-                self.report({'WARNING'}, f"{name}: {line}")
+            self.warn(f"{name}: {line}" for line in rest)
         for line in (*adoption.notes, *sentences, *far):
             self.report({'INFO'}, line)
         listed = ", ".join(f"'{name}'" for name in names)
@@ -248,8 +247,7 @@ class IK2D_OT_release(AskingOperator, Operator):
                 raise IK2DError(reason, ["all"])
             names = [chain.name] if self.this_only else [each.name for each in adopted_with(chain)]
         sentences = [line for name in reversed(names) for line in release(armature, name)]
-        for sentence in sentences:
-            self.report({'WARNING'}, sentence)
+        self.warn(sentences)
         released = [name for name in names if name not in adopted_chains(armature)]
         return (
             say("Restored the original IK of {names}", names=", ".join(map(repr, released)))

@@ -36,6 +36,7 @@ from ...ui.parts import entry
 from ...ui.registration import registration
 from ...ui.settings.rig import ACTIONS, INTO
 from ...ui.sliced import SlicedOperator
+from ...ui.text import for_settings
 from .all_actions import actions_to_bake, has_baked_actions
 from .results import store_bake, store_solve
 
@@ -244,9 +245,7 @@ class IK2D_OT_bake(_OfChain, SlicedOperator, Operator):
 
     def draw(self, _context):
         """Draw the settings in the redo panel, without the frames that actions have of their own."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = for_settings(self.layout)
         own = ("frame_start", "frame_end") if self.actions == ALL and self.own_frames else ()
         unused = own if self.into == INTO_NEW else (*own, "assign_baked")
         for setting in self.properties.bl_rna.properties:
@@ -298,18 +297,11 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
         if not given.any:
             raise IK2DError(say("There are no baked keys to clear") + say(" in this range") * any(frames))
         if locked:
-            self.report(
-                {'WARNING'},
-                say(
-                    "{count} locked channels keep their keys, such as {locked}",
-                    count=len(locked),
-                    locked=locked[0],
-                ),
-            )
+            words = noted("{count} locked channels keep their keys, such as {locked}")
+            self.warn([say(words, count=len(locked), locked=locked[0])])
         start = "" if frames[0] is None else say(" from frame {frame}", frame=frames[0])
         end = "" if frames[1] is None else say(" to frame {frame}", frame=frames[1])
-        for sentence in given.lost:
-            self.report({'WARNING'}, sentence)
+        self.warn(given.lost)
         return given.sentence(noted("baked"), start + end + (say(" in all actions") if actions else ""))
 
     def _frames(self, armature: Object) -> list[int | None]:

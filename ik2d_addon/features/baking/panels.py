@@ -11,7 +11,7 @@ from ...rig.animation.versions import played_action
 from ...ui.context import active_armature, shown_chain
 from ...ui.registration import registration
 from ...ui.sidebar import RigSidebar
-from ...ui.text import draw_text, field, fitting
+from ...ui.text import draw_text, field, fitting, for_settings
 from .all_actions import ActionsToBake, actions_to_bake
 from .before import shows_before
 from .clips import ClipResult, baked_clips, other_action
@@ -41,9 +41,7 @@ class IK2D_PT_bake(RigSidebar, Panel):
     trouble = "my-keys-are-gone-undo-a-bake-or-bake-to-a-new-action"
 
     def draw(self, context):
-        layout, armature = self.layout, active_armature(context)
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout, armature = for_settings(self.layout), active_armature(context)
         stale = bake_is_stale(armature, context.scene) if has_results(armature) else ""
         self._draw_range(layout.column(), context, armature.ik2d)
         self._draw_buttons(layout.column(align=True), context, armature, stale)
@@ -113,9 +111,7 @@ class IK2D_PT_bake_options(RigSidebar, Panel):
     bl_options = {'DEFAULT_CLOSED'}
 
     def draw(self, context):
-        layout, settings = self.layout, active_armature(context).ik2d
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout, settings = for_settings(self.layout), active_armature(context).ik2d
         for name in ("actions_to_bake", "bake_into"):
             field(layout.column(), context, settings, name)
         if settings.bake_into == INTO_NEW:

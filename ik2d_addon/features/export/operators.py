@@ -13,6 +13,7 @@ from ...ui.context import active_armature, why_no_chain
 from ...ui.parts import entry
 from ...ui.registration import registration
 from ...ui.sliced import SlicedOperator
+from ...ui.text import for_settings
 from .formats import FORMATS
 from .process import export_copy_steps
 
@@ -77,9 +78,7 @@ class IK2D_OT_export(SlicedOperator, Operator):
 
     def draw(self, _context):
         """Draw the settings at the side of the file dialog."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = for_settings(self.layout)
         layout.prop(self, "format")
         layout.prop(self, "deform_only")
 

@@ -4,7 +4,7 @@
 from bpy.types import Operator, PropertyGroup, UILayout
 
 from ...core.words import quoted, say
-from ...ui.context import named_chain, shown_chain, why_no_chain
+from ...ui.context import named_chain, redraw, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, chain_name
 from ...ui.parts import entry
 from ...ui.registration import registration
@@ -30,8 +30,7 @@ class IK2D_OT_key_target(ChainOperator, Operator):
 
     def work(self, context):
         names = key_target(context.scene, named_chain(context, self.chain))
-        for area in context.screen.areas if context.screen is not None else ():
-            area.tag_redraw()  # Blender redraws no timeline for keys from Python
+        redraw(context)
         return say(
             "Keyed {names} at frame {frame:g}", names=quoted(names), frame=context.scene.frame_current_final
         )

@@ -165,8 +165,7 @@ class IK2D_OT_clear_snaps(ChainOperator, Operator):
         armature = active_armature(context)
         name = "" if self.all else self.chain or shown_chain(context).name
         given = clear_snaps(armature, name)
-        for sentence in given.lost:
-            self.report({'WARNING'}, sentence)
+        self.warn(given.lost)
         return given.sentence(noted("snapped"))
 
 

@@ -120,8 +120,7 @@ class IK2D_OT_make_native(_OnChains, Operator):
         if not made:
             return {'CANCELLED'} if faults else self.refuse(say("All enabled chains are on drivers already"))
         context.view_layer.update()
-        for warning in (warning for native in made for warning in native.warnings):
-            self.report({'WARNING'}, warning)
+        self.warn(warning for native in made for warning in native.warnings)
         self.report({'INFO'}, _made_in_words(active_armature(context), chains, made))
         return {'FINISHED'}
 

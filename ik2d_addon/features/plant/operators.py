@@ -112,8 +112,7 @@ class IK2D_OT_plant_clear(ChainOperator, Operator):
         from .plant import unplant_feet
 
         armature = active_armature(context)
-        for sentence in unplant_feet(armature):
-            self.report({'WARNING'}, sentence)
+        self.warn(unplant_feet(armature))
         return say("The feet of '{armature}' move as before", armature=armature.name)
 
 

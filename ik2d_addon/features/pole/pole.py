@@ -20,7 +20,7 @@ from ...ui.operator import ChainOperator
 from ...ui.parts import entry
 from ...ui.registration import registration
 from ...ui.settings.chain_list import add_target
-from ...ui.text import field
+from ...ui.text import bone_field, field
 
 # A new pole is so far in front of the knee, as a part of the chain's length.
 _AWAY = 1.0
@@ -131,11 +131,7 @@ def draw_pole(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
     """Draw the pole of a plane that has one, and whether distance counts for a single bone."""
     if chain.plane == POLE:
         field(layout, context, chain, "pole")
-        bones = {"icon": 'BONE_DATA', "search": "bones"}
-        if chain.pole is not None and chain.pole.type == 'ARMATURE':
-            field(layout, context, chain, "pole_subtarget", search_in=chain.pole.data, **bones)
-        elif chain.pole_subtarget:  # left from an earlier pole, for the user to clear
-            field(layout, context, chain, "pole_subtarget", icon='BONE_DATA')
+        bone_field(layout, context, chain, "pole_subtarget", chain.pole)
         field(layout, context, chain, "pole_angle")
         if chain.pole is None:
             layout.operator("ik2d.pole_add", icon='EMPTY_AXIS')

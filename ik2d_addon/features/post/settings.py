@@ -12,7 +12,7 @@ from ...rig.chain.renames import remember
 from ...ui.registration import registration
 from ...ui.settings.chain import IK2D_PG_chain
 from ...ui.settings.joint import NOTE, SETTING, STORED, IK2D_PG_place, ordered
-from ...ui.text import field
+from ...ui.text import bone_field, field
 
 HEADINGS = {"a-post": "chain.post* chain.use_post*"}
 
@@ -106,8 +106,7 @@ def draw_post(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
     """Draw the settings of a chain's post, if its plane turns about one."""
     if chain.plane != POST:
         return
-    bones = {"icon": 'BONE_DATA', "search": "bones"}
-    field(layout, context, chain, "post", search_in=chain.id_data.data, **bones)
+    bone_field(layout, context, chain, "post", chain.id_data)
     field(layout, context, chain, "post_axis")
     row = layout.row(align=True)
     field(row, context, chain, "post_side")

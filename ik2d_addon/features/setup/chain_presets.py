@@ -18,9 +18,9 @@ from bpy.types import Operator, Panel
 
 from ...core.words import refusal, say
 from ...rig.animation.remembered import put_back_after
-from ...rig.chain.native_state import acts, give
+from ...rig.chain.native_state import give
 from ...rig.chain.post import POST
-from ...ui.context import shown_chain
+from ...ui.context import shown_chain, to_see
 from ...ui.operator import ChainOperator
 from ...ui.registration import register_classes, unregister_classes
 
@@ -90,7 +90,7 @@ class IK2D_OT_preset_apply(ChainOperator, Operator):
                 "The preset '{name}' could not be applied: {error}", name=name, error=error
             ) from None
         label = bpy.path.display_name(name, title_case=False)
-        shows = "" if chain.live or acts(chain) else say("; bake to see it")
+        shows = to_see(chain)
         if chain.plane == POST and not chain.post:
             shows = say("; choose its Post, the bone that its plane turns about")
         return say(

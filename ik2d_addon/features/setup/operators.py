@@ -18,6 +18,7 @@ from ...ui.context import (
     named_chain,
     select_with_posed,
     shown_chain,
+    to_see,
     why_no_chain,
     why_not_edit,
 )
@@ -147,9 +148,7 @@ class IK2D_OT_chain_add(ChainOperator, Operator):
             reason = live_on_pose(armature, chain, hold, is_new=not chosen)
         note_before(chain, Before(active, selected, pose, pose_of(armature, bones)))
         if problem:
-            self.report(
-                {'WARNING'}, say("Added chain '{chain}'. {problem}", chain=chain.name, problem=problem)
-            )
+            self.warn([say("Added chain '{chain}'. {problem}", chain=chain.name, problem=problem)])
             return ""
         added = say(
             "Added chain '{chain}', which follows {new}{bone}'{target}'",
@@ -245,7 +244,7 @@ class IK2D_OT_flip(ChainOperator, Operator):
             )
         flip(chain)
         side = say("the other side") if is_flipped(chain) else say("the side of the rest pose")
-        shows = "" if chain.live or acts(chain) else say("; bake to see it")
+        shows = to_see(chain)
         return say("Chain '{chain}' bends to {side}{shows}", chain=chain.name, side=side, shows=shows)
 
     @staticmethod
@@ -258,7 +257,7 @@ class IK2D_OT_flip(ChainOperator, Operator):
         flip_post(chain)
         is_other = chain.post_side == 'NEGATIVE'
         side = say("the other side") if is_other else say("the side of the rest pose")
-        shows = "" if chain.live or acts(chain) else say("; bake to see it")
+        shows = to_see(chain)
         return say(
             "Chain '{chain}' reaches to {side} of its post{shows}", chain=chain.name, side=side, shows=shows
         )
@@ -310,8 +309,7 @@ class IK2D_OT_limits_from_bones(ChainOperator, Operator):
     def work(self, context):
         armature, chain = active_armature(context), shown_chain(context)
         limited = take_limits(armature, chain)
-        for sentence in chain.left_out.splitlines():
-            self.report({'WARNING'}, sentence)
+        self.warn(chain.left_out.splitlines())
         sliding = sum(joint.use_slide for joint in chain.joints)
         places = {"limited": limited, "count": len(chain.joints), "chain": chain.name, "sliding": sliding}
         if sliding == 1:

@@ -16,7 +16,7 @@ from ...ui.manual import draw_help
 from ...ui.parts import named
 from ...ui.registration import registration
 from ...ui.sidebar import ChainSidebar, Sidebar
-from ...ui.text import draw_text, draw_value, field, text_width
+from ...ui.text import bone_field, draw_text, draw_value, field, text_width
 from ..baking.live import draw_live
 from ..doctor.operators import cached_problem, draw_findings, read
 from ..foot.operators import draw_foot
@@ -117,15 +117,11 @@ class IK2D_PT_chain(ChainSidebar, Panel):
         draw_live(layout, context, chain, cached_problem(chain))
         draw_key_target(layout, chain)
         column = layout.column()
-        bones = {"icon": 'BONE_DATA', "search": "bones"}
-        field(column, context, chain, "tip", search_in=armature.pose, **bones)
+        field(column, context, chain, "tip", icon='BONE_DATA', search_in=armature.pose, search="bones")
         field(column, context, chain, "bone_count")
         column.separator()
         field(column, context, chain, "target")
-        if chain.target is not None and chain.target.type == 'ARMATURE':
-            field(column, context, chain, "subtarget", search_in=chain.target.data, **bones)
-        elif chain.subtarget:  # left from an earlier target, for the user to clear
-            field(column, context, chain, "subtarget", icon='BONE_DATA')
+        bone_field(column, context, chain, "subtarget", chain.target)
         draw_targets(column, context, chain)
         draw_setting(column, context, chain, "influence")
         column.separator()

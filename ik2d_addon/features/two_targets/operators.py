@@ -10,11 +10,11 @@ from ...rig.chain.dependencies import Node, acting
 from ...rig.chain.fingerprint import led_by
 from ...rig.chain.native_state import is_native
 from ...rig.chain.post import turned_bones_of
-from ...ui.context import named_chain, select_with_posed, shown_chain, why_no_chain
+from ...ui.context import named_chain, redraw, select_with_posed, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, chain_name, tick
 from ...ui.parts import entry
 from ...ui.registration import registration
-from ...ui.text import draw_text, draw_value, field
+from ...ui.text import draw_text, draw_value, field, for_settings
 from .blend import ON_DRIVERS, POLE_OF, TARGET, blend_of, second_of, spaces_of
 from .second import add_second_target, notes_of, remove_second_target
 from .switch import switch_parent
@@ -73,8 +73,7 @@ class IK2D_OT_second_target_add(ChainOperator, Operator):
         ob, bone = add_second_target(chain, chosen)
         if chosen is None:
             select_with_posed(context, ob)
-        for sentence in notes_of(chain):
-            self.report({'WARNING'}, sentence)
+        self.warn(notes_of(chain))
         return say(
             "Chain '{chain}' can blend to '{target}': key Blend below its target",
             chain=chain.name,
@@ -129,9 +128,7 @@ class IK2D_OT_switch_parent(ChainOperator, Operator):
 
     def draw(self, context):
         """Draw the parent to choose."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = for_settings(self.layout)
         field(layout, context, self, "to_world")
         column = layout.column()
         column.active = not self.to_world
@@ -145,10 +142,8 @@ class IK2D_OT_switch_parent(ChainOperator, Operator):
         chain = named_chain(context, self.chain)
         parent = self._parent(context, chain)
         later = switch_parent(context.scene, chain, parent, self.with_pole)
-        for sentence in notes_of(chain):
-            self.report({'WARNING'}, sentence)
-        for area in context.screen.areas if context.screen is not None else ():
-            area.tag_redraw()  # Blender redraws no timeline for keys from Python
+        self.warn(notes_of(chain))
+        redraw(context)
         words = {"chain": chain.name, "frame": context.scene.frame_current_final}
         name = say("the world") if parent is None else f"'{parent[1] or parent[0].name}'"
         if later is None:
