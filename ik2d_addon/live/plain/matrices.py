@@ -5,12 +5,19 @@ from math import cos, sin
 
 from mathutils import Matrix
 
+from ...core.inputs import Floats
+
 Affine = tuple[float, ...]  # 12: three rows of a 4x4 matrix
 
 
 def affine(matrix: Matrix) -> Affine:
     """Return the numbers of a 4x4 matrix whose last row is 0 0 0 1."""
     return (*matrix[0], *matrix[1], *matrix[2])
+
+
+def numbers_of(matrix: Floats) -> Affine:
+    """Return the numbers of an array (4, 4) whose last row is 0 0 0 1."""
+    return tuple(matrix[:3].ravel().tolist())
 
 
 def product(one: Affine, other: Affine) -> Affine:

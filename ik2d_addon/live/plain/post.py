@@ -25,7 +25,7 @@ from ...rig.pose.kinematics import read_linkage
 from ...rig.rest import rest_matrix
 from ...rig.scene.samples import ChainSamples
 from ..writing import BoneWriter, Turn
-from .matrices import Affine, affine, inverse, moved, product, spun
+from .matrices import Affine, affine, inverse, moved, numbers_of, product, spun
 from .space import Space
 
 # Quaternions whose parts differ by no more than this are the same rotation: 32 bits leave as much.
@@ -121,11 +121,11 @@ class PlainPost:
         only_limited = all(each.type == 'LIMIT_ROTATION' for each in post.constraints)
         if takes_all(post, np.ones(3)) and only_limited:
             above = np.eye(4) if post.parent is None else rest_matrix(post.parent.bone)
-            self._rest = _numbers(np.linalg.inv(above) @ rest)
+            self._rest = numbers_of(np.linalg.inv(above) @ rest)
         self._is_connected = post.bone.use_connect and post.parent is not None
         self._is_between = bool(rig.post.between)
         self._is_by_pose = self._rest is None or self._is_between
-        self._hold = _numbers(rest_to_pose(rig, alone)[0])
+        self._hold = numbers_of(rest_to_pose(rig, alone)[0])
         apart = not takes_all(first, alone.bases[0, 0, :3, 3])
         self._space = Space(rig, alone, np.eye(4)) if apart else None
         self._own: tuple[tuple[float, ...], Affine, Affine] | None = None  # key, what turns it after, B S
@@ -164,7 +164,7 @@ class PlainPost:
             own = product(spun(_ONE, axis, -shown), product(back, affine(base)))
         moving = None
         if carried is not None:
-            moving = _turned_about(_numbers(carried[0]), product(spun(space, axis, -shown), back))
+            moving = _turned_about(numbers_of(carried[0]), product(spun(space, axis, -shown), back))
         plane = self._plane_of(space, own, world, moving)
         if plane is None:
             return None
@@ -274,8 +274,3 @@ def _turned_about(matrix: Affine, turn: Affine) -> Affine:
 
 def _matrix(numbers: Affine) -> Matrix:
     return Matrix((numbers[:4], numbers[4:8], numbers[8:], (0.0, 0.0, 0.0, 1.0)))
-
-
-def _numbers(matrix: Floats) -> Affine:
-    """Return the numbers of a matrix (4, 4) whose last row is 0 0 0 1."""
-    return tuple(matrix[:3].ravel().tolist())

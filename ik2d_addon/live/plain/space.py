@@ -10,7 +10,7 @@ from ...core.inputs import Floats
 from ...rig.chain.chain import RigChain
 from ...rig.pose.bone_matrices import rest_to_pose, takes_all
 from ...rig.scene.samples import ChainSamples
-from .matrices import Affine, affine, inverse, moved, product
+from .matrices import Affine, affine, inverse, moved, numbers_of, product
 
 
 class Space:
@@ -26,7 +26,7 @@ class Space:
         samples: of one frame, the bone above the chain at the armature's origin.
         """
         root = rig.pose_bones[0]
-        self._to_base: Affine = _numbers(rest_to_pose(rig, samples)[0] @ own)
+        self._to_base: Affine = numbers_of(rest_to_pose(rig, samples)[0] @ own)
         # A root that does not take all of its parent's transforms is held by Blender's own function.
         self._root = None
         location = samples.bases[0, 0, :3, 3]
@@ -34,7 +34,7 @@ class Space:
             rest, above = root.bone.matrix_local, root.parent.bone.matrix_local
             moved_by = Matrix() if root.bone.use_connect else Matrix.Translation(location.tolist())
             self._root = root.bone.convert_local_to_pose, moved_by, rest.copy(), above.copy()
-            self._to_base = _numbers(np.linalg.inv(np.array(rest, np.float64)) @ own)
+            self._to_base = numbers_of(np.linalg.inv(np.array(rest, np.float64)) @ own)
         self._world: Matrix | None = None
         self._base: Matrix | None = None
         self._into: Affine = ()
@@ -63,8 +63,3 @@ class Space:
     def inside(self, place: Sequence[float]) -> tuple[float, float, float]:
         """Return a place of the world in the chain's own space."""
         return moved(self._into, *place)
-
-
-def _numbers(matrix: Floats) -> Affine:
-    """Return the numbers of a matrix (4, 4) whose last row is 0 0 0 1."""
-    return tuple(matrix[:3].ravel().tolist())
