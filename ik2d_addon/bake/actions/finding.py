@@ -10,6 +10,7 @@ from ...core.words import listed, refusal
 from ...rig.animation import versions
 from ...rig.animation.kept.record import is_kept_action
 from ...rig.animation.value_keys import refuse_tweak_mode
+from ...rig.chain.paths.owners import Claim
 from .arguments import (
     INTO_NEW,
     Wanted,
@@ -175,7 +176,7 @@ def clips_to_clear(armature: bpy.types.Object, actions: Wanted) -> list[Clip]:
     return [Clip(play.action.name, (play,), (), (0, 0)) for play in plays if play.action is not None]
 
 
-def _claims_to(claims: Claims, armature: bpy.types.Object, action: bpy.types.Action) -> set[str]:
+def _claims_to(claims: Claims, armature: bpy.types.Object, action: bpy.types.Action) -> set[Claim]:
     """Return an armature's claims to an action; to a copy that may be of several, those to its original."""
     its = {claim for _, claim in claims.slots(armature, action)}
     original = original_of(action)

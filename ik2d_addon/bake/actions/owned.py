@@ -1,22 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which actions animate an object, and by which of their slots."""
 
-import re
 from collections.abc import Iterator
 
 import bpy
 
 from ...rig.animation import versions
 from ...rig.animation.kept.record import is_kept_action
+from ...rig.chain.paths.owners import Claim, bones_of_curves, count_of
 from .names import has_word
 
-_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
-OWN, SHARED, UNCLEAR, NONE = (
-    "its own",
-    "another one plays it too",
-    "its own or another one's",
-    "another one's",
-)
+OWN, SHARED, UNCLEAR, NONE = Claim
 
 
 class Claims:
@@ -55,7 +49,7 @@ class Claims:
         """Return the other objects that play a slot of an action."""
         return [other for other in self._players.get(_place(action, slot), ()) if other != ob]
 
-    def claim(self, ob: bpy.types.Object, action: bpy.types.Action, slot: str) -> str:
+    def claim(self, ob: bpy.types.Object, action: bpy.types.Action, slot: str) -> Claim:
         """Return an object's claim to a slot of an action."""
         players = self._players.get(_place(action, slot), ())
         if players:
@@ -69,7 +63,7 @@ class Claims:
         bones = next((bones for _, its, bones in self.holders(action) if its == slot), set[str]())
         return self._by_bones(ob, action.name, bones)
 
-    def _by_bones(self, armature: bpy.types.Object, name: str, bones: set[str]) -> str:
+    def _by_bones(self, armature: bpy.types.Object, name: str, bones: set[str]) -> Claim:
         """Return an armature's claim to an action that nobody plays, by the bones that it animates."""
         mine = _count(armature, bones)
         if not mine:
@@ -84,7 +78,7 @@ class Claims:
             return OWN
         return NONE if named and not is_named else UNCLEAR
 
-    def slots(self, ob: bpy.types.Object, action: bpy.types.Action) -> list[tuple[str, str]]:
+    def slots(self, ob: bpy.types.Object, action: bpy.types.Action) -> list[tuple[str, Claim]]:
         """Return the slots of an action that an object may claim, each with the claim: the surest alone.
 
         Those that it plays come first, then the one that has its name, the last one that it played, and
@@ -143,13 +137,13 @@ def _last(ob: bpy.types.Object) -> set[str]:
 
 def _bones(holder: versions.Channels) -> set[str]:
     """Return the bones that F-Curves animate, and "" for settings of chains."""
-    paths = [curve.data_path for curve in holder.fcurves]
-    named = {re.sub(r"\\(.)", r"\1", match[1]) for match in map(_BONE.match, paths) if match}
-    return named | {"" for path in paths if path.startswith(("ik2d.chains[", "ik2d.mechanisms["))}
+    paths = (curve.data_path for curve in holder.fcurves)
+    settings = {"" for path in paths if path.startswith(("ik2d.chains[", "ik2d.mechanisms["))}
+    return bones_of_curves(holder) | settings
 
 
 def _count(armature: bpy.types.Object, bones: set[str]) -> int:
     """Return how many of some bones an armature has; chains count as one."""
     settings = armature.ik2d if armature.is_property_set("ik2d") else None
     has_chains = settings is not None and len(settings.chains) + len(settings.mechanisms) > 0
-    return len(bones.intersection(armature.data.bones.keys())) + ("" in bones and has_chains)
+    return count_of(armature, bones) + ("" in bones and has_chains)

@@ -21,10 +21,10 @@ def with_settings(objects: Iterable[bpy.types.Object]) -> Iterator[bpy.types.Obj
 
 
 class Claim(Enum):
-    """An armature's claim to the F-Curves of an action's slot."""
+    """An object's claim to the F-Curves of an action's slot."""
 
     OWN = "its own"
-    SHARED = "another armature plays them too"
+    SHARED = "another one plays them too"
     UNCLEAR = "its own or another one's"
     NONE = "another one's"
 
@@ -71,10 +71,9 @@ class Owners:
     def _claim_by_bones(self, holder: versions.Channels) -> Claim:
         if not self.others:
             return Claim.OWN
-        named = (_BONE.match(curve.data_path) for curve in holder.fcurves)
-        names = {re.sub(r"\\(.)", r"\1", match[1]) for match in named if match}
-        mine = _count(self.armature, names)
-        most = max((_count(other, names) for other in self.others), default=0)
+        names = bones_of_curves(holder)
+        mine = count_of(self.armature, names)
+        most = max((count_of(other, names) for other in self.others), default=0)
         if names and not mine:
             return Claim.NONE
         if mine == most:
@@ -82,5 +81,12 @@ class Owners:
         return Claim.OWN if mine > most else Claim.NONE
 
 
-def _count(armature: bpy.types.Object, names: set[str]) -> int:
+def bones_of_curves(holder: versions.Channels) -> set[str]:
+    """Return the names of the bones that F-Curves animate."""
+    named = (_BONE.match(curve.data_path) for curve in holder.fcurves)
+    return {re.sub(r"\\(.)", r"\1", match[1]) for match in named if match}
+
+
+def count_of(armature: bpy.types.Object, names: set[str]) -> int:
+    """Return how many bones of some names an armature has."""
     return len(names.intersection(armature.data.bones.keys()))
