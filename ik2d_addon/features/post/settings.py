@@ -14,7 +14,7 @@ from ...ui.settings.chain import IK2D_PG_chain
 from ...ui.settings.joint import NOTE, SETTING, STORED, IK2D_PG_place, ordered
 from ...ui.text import bone_field, field
 
-HEADINGS = {"a-post": "chain.post* chain.use_post*"}
+HEADINGS = {"a-post": "chain.post* chain.use_post* flip_post"}
 
 
 def _post_changed(chain, _context):
@@ -110,8 +110,7 @@ def draw_post(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
     field(layout, context, chain, "post_axis")
     row = layout.row(align=True)
     field(row, context, chain, "post_side")
-    flip = row.operator("ik2d.flip", text="", icon='MOD_MIRROR')
-    flip.chain, flip.what = chain.name, 'POST'
+    row.operator("ik2d.flip_post", text="", icon='MOD_MIRROR').chain = chain.name
     field(layout, context, chain, "use_post_limit")
     if chain.use_post_limit:
         limits = layout.column(align=True)

@@ -199,7 +199,7 @@ class IK2D_OT_chain_remove(ChainOperator, Operator):
 
 
 class IK2D_OT_flip(ChainOperator, Operator):
-    """Bend the chain to its other side, at once or over some frames; or turn its post half round"""
+    """Bend the chain to its other side, at once or over some frames"""
 
     bl_idname = "ik2d.flip"
     bl_label = "Flip Bend"
@@ -217,21 +217,9 @@ class IK2D_OT_flip(ChainOperator, Operator):
         max=100000,
         options={'SKIP_SAVE'},
     )
-    what: EnumProperty(
-        name="What",
-        description="Side to change",
-        items=(
-            ('BEND', "Bend", "The side that the chain bends to"),
-            ('POST', "Post", "The side of its post's axis that the chain reaches to"),
-        ),
-        default='BEND',
-        options={'SKIP_SAVE'},
-    )
 
     def work(self, context):
         chain = named_chain(context, self.chain)
-        if self.what == 'POST':
-            return self._flipped_post(chain)
         if self.frames > 1:
             first, last = key_flip(active_armature(context), chain, context.scene, self.frames)
             shows = "" if chain.live or acts(chain) else say("; bake it")
@@ -247,9 +235,17 @@ class IK2D_OT_flip(ChainOperator, Operator):
         shows = to_see(chain)
         return say("Chain '{chain}' bends to {side}{shows}", chain=chain.name, side=side, shows=shows)
 
-    @staticmethod
-    def _flipped_post(chain: PropertyGroup) -> str:
-        """Flip a chain's post; return what it does now, in words."""
+
+class IK2D_OT_flip_post(ChainOperator, Operator):
+    """Turn the chain's post half round, so that the chain reaches to the other side of the post's axis"""
+
+    bl_idname = "ik2d.flip_post"
+    bl_label = "Flip Post"
+
+    chain: chain_name("Chain whose post to flip; empty for the active one")
+
+    def work(self, context):
+        chain = named_chain(context, self.chain)
         if chain.plane != POST:
             raise refusal(
                 "Chain '{chain}' turns about no post; set Bends In to Turns About Bone", chain=chain.name
@@ -331,7 +327,7 @@ MENU = {
     "bone": [_FLIP],
     "pose": [_FLIP, entry("ik2d.flip", text=noted("Flip Over 10 Frames"), order=4, frames=10)],
     "chain": [
-        entry("ik2d.flip", text=noted("Flip Post"), what='POST'),
+        entry("ik2d.flip_post"),
         entry("ik2d.chain_remove", 'REMOVE'),
         entry("ik2d.chain_move", 'TRIA_UP', noted("Move Chain Up"), direction='UP'),
         entry("ik2d.chain_move", 'TRIA_DOWN', noted("Move Chain Down"), direction='DOWN'),
@@ -343,6 +339,7 @@ classes = (
     IK2D_OT_chain_remove,
     IK2D_OT_chain_move,
     IK2D_OT_flip,
+    IK2D_OT_flip_post,
     IK2D_OT_limits_from_bones,
 )
 register, unregister = registration(classes)

@@ -212,7 +212,7 @@ def test_flip_post_turns_it_half_round_in_one_step_and_back(capfd):
     bpy.context.scene.frame_set(1)
     before, tip = base_angle(armature), evaluated_tip(armature, "lower")
     bpy.ops.ed.undo_push(message="before")
-    assert bpy.ops.ik2d.flip(what='POST') == {'FINISHED'}
+    assert bpy.ops.ik2d.flip_post() == {'FINISHED'}
     assert (chain.post_side, chain.bend) == ('NEGATIVE', 'POSITIVE')
     assert "'arm' reaches to the other side of its post" in capfd.readouterr().out
     assert bake(armature, frame_start=1, frame_end=1).all_reached
@@ -220,11 +220,11 @@ def test_flip_post_turns_it_half_round_in_one_step_and_back(capfd):
     turned = (base_angle(armature) - before) % (2.0 * math.pi)
     assert turned == pytest.approx(math.pi, abs=1e-4)
     assert (evaluated_tip(armature, "lower") - tip).length < 1e-5
-    assert bpy.ops.ik2d.flip(what='POST', chain="arm") == {'FINISHED'}
+    assert bpy.ops.ik2d.flip_post(chain="arm") == {'FINISHED'}
     assert chain.post_side == 'POSITIVE'
     chain.plane = 'AUTO'
     with pytest.raises(RuntimeError, match="turns about no post"):
-        bpy.ops.ik2d.flip(what='POST')
+        bpy.ops.ik2d.flip_post()
 
 
 def straight_arm():
@@ -358,7 +358,7 @@ class Rows:
 
 def test_the_panel_shows_the_post_of_a_plane_that_turns_about_one_and_its_limits_where_it_has_them():
     _armature, chain = arm()
-    shown = ["post", "post_axis", "post_side", "ik2d.flip", "use_post_limit"]
+    shown = ["post", "post_axis", "post_side", "ik2d.flip_post", "use_post_limit"]
     for settings, names in (
         ({"plane": 'AUTO'}, []),
         ({"plane": 'POST'}, shown),
@@ -369,3 +369,8 @@ def test_the_panel_shows_the_post_of_a_plane_that_turns_about_one_and_its_limits
         rows = Rows()
         draw_post(rows, bpy.context, chain)
         assert rows.drawn == names
+
+
+def test_flip_post_is_an_operator_of_that_name():
+    """So that the redo panel and the search say what it does."""
+    assert bpy.ops.ik2d.flip_post.get_rna_type().name == "Flip Post"
