@@ -167,6 +167,7 @@ def _key(scene: bpy.types.Scene, moved: Moved, options: set[str], kind: str) -> 
         done += moved.holder.keyframe_insert(
             moved.name,
             index=index,
+            frame=scene.frame_current_final,  # with subframes and remapped time, as Blender's own keys
             group=moved.group,
             options=options,
             keytype='GENERATED' if moved.generated else kind,

@@ -197,3 +197,22 @@ def test_without_a_target_the_button_says_so():
     assert not bpy.ops.ik2d.key_target.poll()
     with pytest.raises(IK2DError, match="has no target to key"):
         key_target(bpy.context.scene, armature.ik2d.chains[0])
+
+
+@pytest.mark.parametrize("subframe", [0.0, 0.5])
+def test_with_remapped_time_the_key_is_where_blender_shows_it(subframe):
+    armature, target = leg()
+    scene = bpy.context.scene
+    scene.render.frame_map_old, scene.render.frame_map_new = 100, 200
+    places = {}
+    for frame, height in ((10, 0.3), (20, 0.6)):
+        scene.frame_set(frame, subframe=subframe)
+        target.location.z = height
+        bpy.context.view_layer.update()
+        places[frame] = evaluated_place(target)
+        key_target(scene, armature.ik2d.chains[0])
+    for frame, place in places.items():
+        scene.frame_set(frame, subframe=subframe)
+        assert (evaluated_place(target) - place).length < 1e-6
+    times = [key[0] for key in animation_of(target)["location", 0]]
+    assert times == pytest.approx([(frame + subframe) / 2.0 for frame in places])
