@@ -133,6 +133,19 @@ def original_of(action: bpy.types.Action | None) -> bpy.types.Action | None:
     return source if source is not None and is_copy_of(action, source) else action
 
 
+def give_original_back(armature: bpy.types.Object) -> None:
+    """Have an armature play the original of a copy again that a clear has left as that is; the copy goes."""
+    action = versions.played_action(armature)
+    original = original_of(action)
+    if action is None or original is None or original == action or digest_of(action) != digest_of(original):
+        return
+    animation = armature.animation_data
+    versions.assign_action(animation, original, versions.slot_played(animation))
+    if action.users == action.use_fake_user:
+        action.use_fake_user, action.ik2d.made = False, True
+        remove_with_kept(action)
+
+
 def baked_anew(action: bpy.types.Action | None) -> bpy.types.Action | None:
     """Return the action of which a new one is to be baked while one is played.
 

@@ -28,6 +28,7 @@ from ...rig.scene.lengths.stretch_scales import put_scales_back, scaled_joints
 from ...rig.scene.live_pause import live_paused
 from ..actions.arguments import ALL
 from ..actions.clips import Clip
+from ..actions.copies import give_original_back
 from ..actions.finding import clips_to_clear
 from ..actions.stage import Stage
 
@@ -235,7 +236,8 @@ def clear(
     chain, mechanism: a name, or several; "" for all, or for none where those of the other kind are named.
     frame_start, frame_end: both included; None has no end. actions: names, or 'ALL' for each that a bake has
     keyed, copies too; None for the assigned one. Keys that were made or moved by hand since stay. Chains that
-    were live before the bake are live again. Raises IK2DError for an unknown name and for a linked action.
+    were live before the bake are live again. A new action of a bake, cleared whole, gives its place back to
+    the one that it is a copy of. Raises IK2DError for an unknown name and for a linked action.
     """
     return clear_bakes(armature, chain, frame_start, frame_end, actions=actions, mechanism=mechanism).removed
 
@@ -270,6 +272,8 @@ def clear_bakes(
     for machine in armature.ik2d.mechanisms if given.any else ():
         if machine.was_live and not baked_keys(armature, bones_of_all(armature, (), [machine])):
             live_again(machine)
+    if given.any:
+        give_original_back(armature)
     return given
 
 

@@ -172,3 +172,27 @@ def test_long_names_have_one_copy_too():
             armature, actions=[longest], pairs={longest: "Walk A targets"}, options=BakeOptions(into='NEW')
         )
         assert report.by_action[0].action.endswith("W baked") and len(bpy.data.actions) == 7
+
+
+@pytest.mark.parametrize("keyed", [True, False])
+def test_a_copy_that_is_cleared_whole_gives_its_place_back_to_its_original(keyed):
+    """Also where that has no keys of its own, so that the copy would be left empty."""
+    armature, target = add_clips("A")
+    walk, bone = bpy.data.actions["Walk A"], armature.pose.bones[0]
+    assign_action(armature.animation_data_create(), walk, "OBA")
+    assign_action(target.animation_data_create(), bpy.data.actions["Walk A targets"], f"OB{target.name}")
+    if not keyed:
+        channels_for(walk, armature).fcurves.clear()
+    before, actions = contents_of(walk), len(bpy.data.actions)
+    bake(armature, frame_start=1, frame_end=16, options=BakeOptions(into='NEW'))
+    copy = armature.animation_data.action
+    assert copy != walk
+    clear(armature, frame_end=4)
+    assert armature.animation_data.action == copy  # which still has keys of the bake
+    clear(armature)
+    assert armature.animation_data.action == walk and contents_of(walk) == before
+    assert len(bpy.data.actions) == actions and "Walk A baked" not in bpy.data.actions
+    bake(armature, frame_start=1, frame_end=16, options=BakeOptions(into='NEW'))
+    bone.keyframe_insert("location", frame=2)  # an edit
+    clear(armature)
+    assert armature.animation_data.action.name == "Walk A baked"
