@@ -101,6 +101,26 @@ def test_a_turntable_alone_is_a_chain_of_itself():
     assert (chain.plane, chain.post, chain.post_axis) == ('POST', "base", 'Y')
 
 
+@pytest.mark.parametrize("turn", [0.0, 0.7])
+def test_a_turntable_that_is_added_alone_has_its_new_target_off_its_axis(turn):
+    """On the axis it would have no heading: there the table keeps its pose, and moved it turns."""
+    armature, _ = bare_arm()
+    base = armature.pose.bones["base"]
+    base.rotation_mode = 'XYZ'
+    base.rotation_euler.y = turn
+    bpy.context.view_layer.update()
+    before = np.array(base.matrix)
+    chain = add(armature, "base")
+    target, axis = chain.target, np.array(armature.matrix_world @ base.matrix)
+    off = np.array(target.matrix_world.translation) - axis[:3, 3]
+    along = axis[:3, 1] / np.linalg.norm(axis[:3, 1])
+    assert np.linalg.norm(off - off @ along * along) > 0.5 * base.length
+    assert chain.live and np.abs(np.array(base.matrix) - before).max() < 1e-5
+    report = bake(armature, None, FIRST, FIRST)
+    assert report.all_reached and not report.warnings
+    assert np.abs(np.array(base.matrix) - before).max() < 1e-5
+
+
 def test_a_turntable_on_a_cart_does_not_take_the_cart():
     armature, target = bare_arm()
     bpy.ops.object.mode_set(mode='EDIT')

@@ -29,6 +29,7 @@ from ...rig.chain.chain import RigChain, read_chain
 from ...rig.chain.checks.bones import rest_joints
 from ...rig.chain.joints import HINGE
 from ...rig.chain.planes import is_locked, reach_of
+from ...rig.chain.post import POST, is_turntable, turning_axes
 from ...rig.pose.bone_matrices import bone_poses, rotations_of
 from ...rig.pose.posts import chain_of_post, post_space, solved_post
 from ...rig.pose.target_plane import facing_target
@@ -100,7 +101,8 @@ def hold_pose(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> Hol
 
 def _held(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> Hold:
     scene = scene_of(armature)
-    on_tip = armature.matrix_world @ armature.pose.bones[chain.tip].tail
+    off_axis = _off_axis(chain)
+    on_tip = armature.matrix_world @ armature.pose.bones[chain.tip].tail + off_axis
     try:
         rig = read_chain(armature, chain, own_tip=True)
         refuse_driven(rig)
@@ -109,7 +111,8 @@ def _held(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> Hold:
         posed = sample_now(scene, [rig], with_targets=rig.follows_rotation).chains[0]
     except IK2DError:  # what is wrong with the chain is told elsewhere
         return Hold(on_tip)
-    posed = replace(posed, targets=_in_32_bits(posed.tips))
+    tips = posed.tips + np.array(off_axis)
+    posed = replace(posed, tips=tips, targets=_in_32_bits(tips))
     before = {name: plain(getattr(chain, name)) for name in _SETTINGS if chain.is_property_set(name)}
     within, nearest = _within(rig, posed), None
     for settings in _candidates(rig, posed):
@@ -124,6 +127,18 @@ def _held(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> Hold:
         return Hold(on_tip)
     reason = say("{off}: {reason}", off=nearest.in_words(scene), reason=_reason(rig, posed))
     return Hold(on_tip, reason)
+
+
+def _off_axis(chain: bpy.types.PropertyGroup) -> Vector:
+    """Return how far from its tip, in the world, the target of a turntable has to be: along its own Z.
+
+    Where its axis is along the bone: a target on the axis has no heading. Of other chains it is on the tip.
+    """
+    bone = chain.id_data.pose.bones[chain.tip]
+    if chain.plane != POST or chain.bone_count != 1 or not is_turntable(chain, [bone]):
+        return Vector((0.0, 0.0, 0.0))
+    along = Vector((0.0, 0.0, bone.bone.length if turning_axes(bone) == [1] else 0.0))
+    return (chain.id_data.matrix_world @ bone.matrix).to_3x3() @ along
 
 
 def _put_back(chain: bpy.types.PropertyGroup, before: dict[str, Any]) -> None:
