@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The stored settings of a chain whose plane goes through a pole, and of one bone that aims."""
 
-from math import pi
-
 import bpy
 from bpy.props import BoolProperty, FloatProperty, PointerProperty, StringProperty
 
@@ -11,7 +9,7 @@ from ...rig.chain.renames import remember
 from ...rig.pose.pole_angle import keep_pose
 from ...ui.registration import registration
 from ...ui.settings.chain import IK2D_PG_chain
-from ...ui.settings.joint import NOTE, SETTING, STORED, IK2D_PG_place
+from ...ui.settings.joint import NOTE, SETTING, STORED, IK2D_PG_place, angle
 
 
 def _pole_changed(chain, _context):
@@ -55,11 +53,7 @@ SETTINGS = {
     "pole_angle": FloatProperty(
         name="Pole Angle",
         description="Angle about the first bone between its X axis and the side that faces the pole",
-        soft_min=-pi,
-        soft_max=pi,
-        min=-6.0 * pi,
-        max=6.0 * pi,
-        subtype='ANGLE',
+        **angle(6.0, 1.0),
         **SETTING,
     ),
     "aim_distance": BoolProperty(

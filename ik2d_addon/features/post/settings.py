@@ -11,7 +11,7 @@ from ...rig.chain.post import POST
 from ...rig.chain.renames import remember
 from ...ui.registration import registration
 from ...ui.settings.chain import IK2D_PG_chain
-from ...ui.settings.joint import NOTE, SETTING, STORED, IK2D_PG_place, ordered
+from ...ui.settings.joint import NOTE, SETTING, STORED, IK2D_PG_place, angle, ordered
 from ...ui.text import bone_field, field
 
 HEADINGS = {"a-post": "chain.post* chain.use_post* flip_post"}
@@ -73,22 +73,14 @@ SETTINGS = {
         name="Min",
         description="Smallest angle of the post about its own axis",
         default=-pi,
-        min=-20.0 * pi,
-        max=20.0 * pi,
-        soft_min=-2.0 * pi,
-        soft_max=2.0 * pi,
-        subtype='ANGLE',
+        **angle(20.0, 2.0),
         **ordered("post_limit_min", "post_limit_max", 1.0),
     ),
     "post_limit_max": FloatProperty(
         name="Max",
         description="Largest angle of the post about its own axis",
         default=pi,
-        min=-20.0 * pi,
-        max=20.0 * pi,
-        soft_min=-2.0 * pi,
-        soft_max=2.0 * pi,
-        subtype='ANGLE',
+        **angle(20.0, 2.0),
         **ordered("post_limit_max", "post_limit_min", -1.0),
     ),
     "post_reach_over": BoolProperty(

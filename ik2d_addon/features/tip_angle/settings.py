@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The stored settings of the angle of a chain's last bone, and their rows in the panel."""
 
-from math import pi
-
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, PropertyGroup, UILayout
 
 from ...ui.registration import registration
 from ...ui.settings.chain import IK2D_PG_chain
-from ...ui.settings.joint import SETTING
+from ...ui.settings.joint import SETTING, angle
 from ...ui.text import field
 
 HEADINGS = {"last-bones-angle": "chain.tip_angle_*"}
@@ -40,11 +38,7 @@ SETTINGS = {
     "tip_angle_offset": FloatProperty(
         name="Angle Offset",
         description="Added to the angle of the last bone in the chain's plane, the way that limits count",
-        soft_min=-pi,
-        soft_max=pi,
-        min=-6.0 * pi,
-        max=6.0 * pi,
-        subtype='ANGLE',
+        **angle(6.0, 1.0),
         **SETTING,
     ),
     "tip_angle_first": BoolProperty(

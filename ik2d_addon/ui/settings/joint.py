@@ -22,6 +22,12 @@ HIDDEN = {'HIDDEN'}
 GROWING = {'LIBRARY_OVERRIDABLE', 'USE_INSERTION'}
 
 
+def angle(most: float, usual: float) -> dict[str, Any]:
+    """Return the keywords of an angle that goes so many half turns to both sides, usually by hand so many."""
+    ends = {"min": -most * pi, "max": most * pi, "soft_min": -usual * pi, "soft_max": usual * pi}
+    return {**ends, "subtype": 'ANGLE'}
+
+
 def solving_changed(settings, _context):
     """Have the live chain of a setting look at its settings again."""
     RIGS.mark_edited(settings)
@@ -77,11 +83,7 @@ class IK2D_PG_joint(PropertyGroup):
         description="Smallest angle, relative to the rest pose. In Automatic, positive bends further; in "
         "other planes it turns about their normal",
         default=-pi,
-        min=-4.0 * pi,
-        max=4.0 * pi,
-        soft_min=-2.0 * pi,
-        soft_max=2.0 * pi,
-        subtype='ANGLE',
+        **angle(4.0, 2.0),
         **ordered("limit_min", "limit_max", 1.0),
     )
     limit_max: FloatProperty(
@@ -89,11 +91,7 @@ class IK2D_PG_joint(PropertyGroup):
         description="Largest angle, relative to the rest pose. In Automatic, positive bends further; in "
         "other planes it turns about their normal",
         default=pi,
-        min=-4.0 * pi,
-        max=4.0 * pi,
-        soft_min=-2.0 * pi,
-        soft_max=2.0 * pi,
-        subtype='ANGLE',
+        **angle(4.0, 2.0),
         **ordered("limit_max", "limit_min", -1.0),
     )
     weight: FloatProperty(
