@@ -6,8 +6,7 @@ import numpy as np
 from mathutils import Quaternion
 
 from ....core.inputs import Floats
-from ....rig.chain.post import POST, turning_axes
-from ....rig.chain.renames import bones_of
+from ....rig.chain.post import POST, bones_to_post, turning_axes
 
 # A turn whose part about an axis is smaller has no turn to take out.
 _NO_TURN = 1e-6
@@ -15,13 +14,7 @@ _NO_TURN = 1e-6
 
 def above_chain(settings: bpy.types.PropertyGroup) -> list[bpy.types.PoseBone]:
     """Return a chain's post and the bones between, root to tip; none without a post above all its bones."""
-    armature = settings.id_data
-    names = bones_of(armature.data, settings.tip, settings.bone_count)
-    if settings.plane != POST or not names or settings.post in names:
-        return []
-    above = armature.pose.bones[names[0]].parent_recursive
-    places = [i for i, bone in enumerate(above) if bone.name == settings.post]
-    return above[places[0] :: -1] if places else []
+    return bones_to_post(settings)[:-1]
 
 
 def held_numbers(settings: bpy.types.PropertyGroup) -> Floats:

@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ....core.affine import changed, inverse
+from ....core.affine import inverse
 from ....core.inputs import Floats
 from ....core.post import PostRule
 from ....core.words import refusal
@@ -21,7 +21,7 @@ from ....rig.chain.checks.bones import rest_joints
 from ....rig.chain.planes import reach_of
 from ....rig.pose.bone_matrices import rest_to_pose, transforms
 from ....rig.pose.kinematics import read_linkage
-from ....rig.pose.posts import PostSpace, about, chain_of_post, post_space, solved_post
+from ....rig.pose.posts import about, chain_of_post, on_post, post_space, solved_post
 from ....rig.pose.target_plane import sampled_path
 from ....rig.rest import rest_matrix
 from ....rig.scene.samples import ChainSamples
@@ -87,7 +87,7 @@ def read_turn(
         float(heights.mean() - (to_rest[:3, 3] - plane.origin) @ plane.normal),
         float(reach * np.cbrt(np.abs(np.linalg.det(carried[:3, :3])))),
     )
-    return turn, _turned(rig, samples, space)
+    return turn, on_post(rig, samples, space, solved_post(rig, samples, space).angles)
 
 
 def _refuse_moved(
@@ -124,12 +124,3 @@ def _angles(bone: bpy.types.PoseBone, axis: int, swing: Floats) -> tuple[str, Fl
         return bone.rotation_mode, angles
     order = _FIRST[axis]
     return order, np.array(Matrix(swing.tolist()).to_euler(order))
-
-
-def _turned(rig: RigChain, samples: ChainSamples, space: PostSpace) -> ChainSamples:
-    """Return samples of a chain on its post, turned to its targets."""
-    assert rig.post is not None and samples.parent is not None
-    turns = about(rig.post.rule.axis, solved_post(rig, samples, space).angles - space.angles)
-    return changed(
-        samples, parent=space.to_pose @ transforms(turns) @ inverse(space.to_pose) @ samples.parent
-    )
