@@ -43,7 +43,7 @@ _NO_DIRECTION = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Following:
+class FollowingPlane:
     """A plane that follows its target: its rule, and the chain at rest."""
 
     rule: str  # SWING, POLE or ARC
@@ -143,7 +143,7 @@ class Following:
 _ROTATION = "delta_rotation_euler"  # before the object's own rotation, the bone's
 
 
-def read_following(rig: RigChain, goal: Node | None = None) -> Following | None:
+def read_following(rig: RigChain, goal: Node | None = None) -> FollowingPlane | None:
     """Return how a chain's plane follows its target; None for a fixed one. goal: in the target's place."""
     swing, plane = rig.swing, rig.plane
     if swing is None:
@@ -152,7 +152,7 @@ def read_following(rig: RigChain, goal: Node | None = None) -> Following | None:
     reach = reach_of(joints)
     height = float((joints[-1] - joints[0]) @ plane.normal)
     line = np.array((swing.along, np.cross(swing.normal, swing.along), swing.normal))
-    return Following(
+    return FollowingPlane(
         swing.rule,
         goal or (rig.target, rig.subtarget),
         rig.pole,
