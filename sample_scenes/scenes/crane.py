@@ -39,7 +39,7 @@ MOMENTS = ((22, "extend"), (45, "hook on"), (74, "lift"), (94, "boom up"), (119,
 
 PRESS = """\
 The boom is live: press Space. It turns, and its sections slide; which bones slide, and how far, is under
-Active Chain > Joints in the sidebar's tab IK 2D (N shows the sidebar). Press Bake there for keys.
+Chain > Joints in the sidebar's tab IK 2D (N shows the sidebar). Press Bake there for keys.
 """
 
 
@@ -253,7 +253,7 @@ def _animate(rig) -> None:
 
 
 def _surroundings() -> None:
-    ground = shapes.material("Ground", (0.44, 0.42, 0.39), roughness=1.0)
+    ground = shapes.material("Ground", (0.42, 0.36, 0.27), roughness=1.0)
     concrete = shapes.material("Concrete", (0.5, 0.5, 0.49), roughness=0.95)
     shapes.box("Ground", (-150, -60, -1.0), (150, 300, 0.0), ground)
     x = PLACE[0]
@@ -263,6 +263,6 @@ def _surroundings() -> None:
             shapes.box(
                 "Column", (x + side - 0.15, y - 0.15, 0), (x + side + 0.15, y + 0.15, DECK - 0.3), concrete
             )
-    stage.light((0.55, 0.72, 0.88), sun=3.1, strength=0.75)
+    stage.light((0.5, 0.7, 0.88), sun=3.1, strength=0.75)
     stage.aim_sun(Vector((0.35, 0.75, -0.8)))
     stage.camera((3.4, -28.0, 6.8), (3.25, 0.0, 6.2), lens=47)

@@ -5,9 +5,10 @@ import math
 
 import bpy
 
-from . import board, shapes, stage
+from . import shapes, stage, yard
 from .rig import chain, path
 
+GROUND = -1.25
 JOINTS = ((0.0, 0.0), (1.2, 0.0), (2.1, 0.0))
 # The last frame with the target on the line, where plain CCD folds the chain back and then stays as it is.
 LEAVES = 24
@@ -25,8 +26,8 @@ WALK = """\
 Plain CCD, joint by joint
 =========================
 
-Click the armature, go to Pose Mode (Ctrl Tab). CCD Step is in the menu Pose > IK 2D; right-click it there
-to give it a shortcut of your own.
+Click the armature, go to Pose Mode (Ctrl Tab). CCD Step is in the menu Pose > IK 2D > Pose; right-click it
+there to give it a shortcut of your own.
 
 The chains are live: CCD Step turns Live off.
 
@@ -43,7 +44,7 @@ How it locks (figure 3)
   3. In the sidebar (N), tab IK 2D, press Live: the tip is on its target. Alt J flips the bend.
 
 How limits lock it (the local minima of the second article)
-  1. The same with the armature Limited, whose joints have limits (Active Chain > Joints): A, then Alt R.
+  1. The same with the armature Limited, whose joints have limits (Chain > Joints): A, then Alt R.
   2. CCD Step with Whole Iteration, again and again: each joint stops at a limit or where it is nearest, and
      the tip stays 0.6 m away. Within the same limits there is a pose that reaches the target.
   3. Press Live: the tip is on its target.
@@ -52,16 +53,16 @@ How limits lock it (the local minima of the second article)
 
 def build() -> bpy.types.Object:
     """Build the scene and return the armature."""
-    rig = board.arm("Chain", JOINTS, ("bone1", "bone2"), 0.15)
-    line = shapes.material("Line", (0.42, 0.4, 0.37), roughness=0.8)
+    rig = yard.arm("Chain", JOINTS, ("bone1", "bone2"), 0.15, GROUND)
+    line = shapes.material("Line", (0.08, 0.09, 0.1), roughness=0.8)
     shapes.tube("The chain's line", (-0.6, 0.28, 0), (2.9, 0.28, 0), (0.012, 0.012), line)
     stage.settings(60, (1000, 500))
     goal = shapes.target("Target", 0.12, 0.34)
     path(goal, TRIP, interpolation='LINEAR')
     chain(rig, "Chain", "bone2", 2, goal, solver='CCD', start_from='REST')
     _limited()
-    board.back((-20, -20), (20, 20))
-    stage.camera((2.4, -12.0, 0.13), (2.4, 0.0, 0.13), width=5.6)
+    yard.ground(GROUND)
+    stage.camera((2.35, -60.0, 2.7), (2.35, 0.0, 0.05), width=6.1)
     for frame in MOMENTS:
         stage.marker(frame, "on the line" if frame <= LEAVES else "off the line")
     stage.note("Plain CCD, step by step", WALK)
@@ -76,7 +77,7 @@ def _limited() -> None:
         turn = math.radians(degrees)
         joints.append((x + length * math.cos(turn), z + length * math.sin(turn)))
     names = ("upper", "middle", "last")
-    rig = board.arm("Limited", tuple(joints), names, 0.13)
+    rig = yard.arm("Limited", tuple(joints), names, 0.13, GROUND)
     goal = shapes.target("Limited Target", 0.12, 0.34)
     path(goal, [(frame, ROOT[0] + x, ROOT[1] + z) for frame, x, z in ROUND], interpolation='LINEAR')
     limits = {name: limit for name, (_, _, limit) in zip(names, LIMITED, strict=True)}

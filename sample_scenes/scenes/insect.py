@@ -45,11 +45,11 @@ MOMENTS = (
 )
 
 PRESS = """\
-Press Space: the beetle walks. Its six legs are native chains: drivers in Blender's simple expressions, two
-hidden empties a leg. They play wherever Blender does, without the extension and with scripts turned off.
+Press Space: the beetle walks. Its six legs are chains on drivers in Blender's simple expressions, with two
+hidden empties each. They play wherever Blender does, without the extension and with scripts turned off.
 Move a pink target with G, and its leg follows.
 
-With the extension, the sidebar's tab IK 2D (N shows the sidebar) has the chains: Remove Native, under Rig,
+With the extension, the sidebar's tab IK 2D (N shows the sidebar) has the chains: Remove Drivers, under Rig,
 takes the drivers away again, and Bake keys the legs.
 """
 

@@ -3,10 +3,11 @@
 
 import bpy
 
-from . import board, shapes, stage
+from . import shapes, stage, yard
 from .rig import chain, path
 
 UPPER, LOWER = 1.6, 1.0
+GROUND = -1.5
 JOINTS = ((0.0, 0.0), (1.28, 0.96), (2.08, 0.36))  # 1.6 and 1.0 long, by the 3-4-5 triangle
 
 # frame, x, z; straight lines at even speed
@@ -39,16 +40,16 @@ draws where the tip can go.
 
 def build() -> bpy.types.Object:
     """Build the scene and return the armature."""
-    rig = board.arm("Arm", JOINTS, ("upper_arm", "forearm"), 0.17)
-    line = shapes.material("Limit", (0.42, 0.4, 0.37), roughness=0.8)
+    rig = yard.arm("Arm", JOINTS, ("upper_arm", "forearm"), 0.17, GROUND)
+    line = shapes.material("Limit", (0.08, 0.09, 0.1), roughness=0.8)
     for name, radius in (("Outer limit", UPPER + LOWER), ("Inner limit", UPPER - LOWER)):
         shapes.ring(name, (0.0, 0.0), radius, 0.014, line, y=0.28)
     stage.settings(100, (800, 680))
     goal = shapes.target("Target", 0.13, 0.3)
     path(goal, TRIP, interpolation='LINEAR')
     chain(rig, "Arm", "forearm", 2, goal)
-    board.back((-20, -20), (20, 20))
-    stage.camera((1.2, -12.0, 0.1), (1.2, 0.0, 0.1), width=4.9)
+    yard.ground(GROUND)
+    stage.camera((1.2, -60.0, 3.35), (1.2, 0.0, 0.1), width=4.9)
     for frame, name in MOMENTS:
         stage.marker(frame, name)
     stage.note("Press Bake", PRESS)

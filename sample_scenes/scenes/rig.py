@@ -30,7 +30,7 @@ def armature(name: str, bones: Iterable[Bone]) -> bpy.types.Object:
     without rounding, which the deadlock needs.
     """
     data = bpy.data.armatures.new(name)
-    data.display_type = 'STICK'
+    data.display_type = 'WIRE'
     ob = shapes.link(bpy.data.objects.new(name, data), "Rig")
     ob.show_in_front = True
     bpy.context.view_layer.objects.active = ob

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The stage: an empty file, light, camera, ground, and saving."""
 
+import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,9 +13,11 @@ from ik2d_addon.bake import solve
 
 from . import shapes, tab
 
-# The picture fills the view at the sidebar's left.
-ZOOM, OFFSET = 16.0, (0.06, 0.0)
+SUN = (-300.0, -100.0, 50.0)  # where no camera sees the line that the viewport draws below it
 SIDEBAR = 240  # pixels wide at scale 1, with the tabs
+# What a window of 1280 x 800 leaves of the view between toolbar and sidebar, and below the headers, as parts
+# of the view's width: so much the picture may fill, its middle so far to the left of the view's.
+ROOM, SHIFT = (0.70, 0.52), 0.095
 
 
 def start() -> None:
@@ -31,14 +34,15 @@ def light(sky: Sequence[float], sun: float = 3.0, strength: float = 0.9) -> None
     """Add a soft sun over the viewer's shoulder and a plain sky of the colour `sky`."""
     world = bpy.data.worlds.new("Sky")
     world.use_nodes = True
-    world.color = sky
+    world.color = [strength * part for part in sky]  # as the picture shows it
     background = world.node_tree.nodes["Background"]
     background.inputs["Color"].default_value = (*sky, 1.0)
     background.inputs["Strength"].default_value = strength
     bpy.context.scene.world = world
     lamp = bpy.data.lights.new("Sun", 'SUN')
     lamp.energy, lamp.angle = sun, 0.12
-    shapes.link(bpy.data.objects.new("Sun", lamp), "Stage")
+    ob = shapes.link(bpy.data.objects.new("Sun", lamp), "Stage")
+    ob.location = SUN
 
 
 def aim_sun(direction: Sequence[float]) -> None:
@@ -91,20 +95,34 @@ def _pose(armature: bpy.types.Object) -> None:
             chain.property_unset(name)
 
 
+def _show(space: bpy.types.SpaceView3D) -> None:
+    """Show the camera's whole picture and its sky, left of the sidebar, with nothing written over it."""
+    render = bpy.context.scene.render
+    share = min(ROOM[0], ROOM[1] * render.resolution_x / render.resolution_y)
+    space.show_region_ui = True
+    view = space.region_3d
+    view.view_perspective = 'CAMERA'
+    view.view_camera_zoom = 50.0 * (2.0 * math.sqrt(share) - math.sqrt(2.0))  # Blender's own measure
+    view.view_camera_offset = (SHIFT / (2.0 * share), 0.0)
+    space.shading.background_type = 'WORLD'
+    overlay = space.overlay
+    overlay.show_relationship_lines = overlay.show_text = False
+    overlay.show_floor = overlay.show_axis_x = overlay.show_axis_y = False
+
+
 def save(armature: bpy.types.Object, path: Path) -> None:
-    """Save with `armature` active, seen through the camera with the sidebar open at our tab."""
+    """Save with `armature` active, seen through the camera with the sidebar open at our tab.
+
+    Nothing is selected: a selected armature's bones are bright lines over the picture.
+    """
     for ob in bpy.context.view_layer.objects:
-        ob.select_set(ob == armature)
+        ob.select_set(False)
     bpy.context.view_layer.objects.active = armature
     for name in ("Shapes", "Stage"):  # so that clicks find the armature and the targets
         bpy.data.collections[name].hide_select = True
     for area in bpy.data.screens["Layout"].areas:
         if area.type == 'VIEW_3D':
-            space = area.spaces.active
-            space.show_region_ui = True
-            space.region_3d.view_perspective = 'CAMERA'
-            space.region_3d.view_camera_zoom, space.region_3d.view_camera_offset = ZOOM, OFFSET
-            space.overlay.show_relationship_lines = False
+            _show(area.spaces.active)
         elif area.type == 'OUTLINER':
             space = area.spaces.active
             space.use_filter_children = space.use_filter_object_content = False

@@ -131,7 +131,7 @@ TABLE = 1.02
 PRESS = """\
 The limbs are live: press Space, and the robot throws. Each arm and leg bends in a plane that turns with its
 pink target, towards its blue pole: Bends In is Towards Pole in the sidebar's tab IK 2D (N shows the sidebar).
-Click the pole beside an elbow and move it with G: the elbow follows, and the wrist stays on its target.
+Click the pole next to an elbow and move it with G: the elbow follows, and the wrist stays on its target.
 Press Bake in the tab for keys.
 """
 
@@ -353,16 +353,14 @@ def _fly(ob: bpy.types.Object, start: int, here: Vector, there: Vector, end: int
 
 
 def _surroundings() -> None:
-    floor = shapes.material("Floor", (0.34, 0.38, 0.40), roughness=0.9)
-    wall = shapes.material("Wall", (0.30, 0.40, 0.47), roughness=1.0)
+    grass = shapes.material("Ground", (0.27, 0.38, 0.2), roughness=1.0)
     wood = shapes.material("Wood", (0.42, 0.26, 0.12), roughness=0.8)
     line = shapes.material("Line", (0.9, 0.88, 0.8), roughness=0.8)
-    shapes.box("Floor", (-40, -30, -0.5), (40, 3.0, 0.0), floor)
-    shapes.box("Wall", (-40, 3.0, -0.5), (40, 3.4, 20), wall)
+    shapes.box("Ground", (-80, -30, -0.5), (80, 90, 0.0), grass)
     shapes.box("Line", (0.95, -1.6, 0.0), (1.02, 1.6, 0.004), line)
     shapes.box("Shelf", (STAND - 0.32, -0.22, TABLE - 0.06), (STAND + 0.32, 0.22, TABLE), wood, bevel=0.01)
     shapes.box("Post", (STAND - 0.06, -0.06, 0.0), (STAND + 0.06, 0.06, TABLE - 0.06), wood, bevel=0.01)
     shapes.box("Base", (STAND - 0.26, -0.22, 0.0), (STAND + 0.26, 0.22, 0.06), wood, bevel=0.01)
-    stage.light((0.75, 0.85, 0.95), sun=2.5, strength=0.5)
+    stage.light((0.5, 0.7, 0.9), sun=2.5, strength=0.7)
     stage.aim_sun((0.35, 0.8, -1.0))
     stage.camera((2.4, -6.4, 1.9), (1.17, 0.0, 0.98), lens=58)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every sample scene, baked, against Blender's evaluated pose."""
 
+import math
 import sys
 from pathlib import Path
 
@@ -81,6 +82,27 @@ def test_sample_opens_with_the_tab_in_front(scene: Path) -> None:
     assert sidebars
     for space, region in sidebars:
         assert space.show_region_ui and tab.stored(region) == "IK 2D"
+
+
+def framed(space, region_width: float) -> tuple[float, float]:
+    """Return where the camera's picture begins and ends in a view that is wider than high, in its pixels."""
+    share = (math.sqrt(2.0) + space.region_3d.view_camera_zoom / 50.0) ** 2 / 4.0
+    middle = 0.5 - 2.0 * share * space.region_3d.view_camera_offset[0]
+    return (middle - share / 2.0) * region_width, (middle + share / 2.0) * region_width
+
+
+@each_sample
+def test_sample_opens_with_its_whole_picture_in_sight_and_nothing_over_it(scene: Path) -> None:
+    """In a window of 1280 x 800, whose view is 1052 pixels wide: 46 of toolbar, 240 of sidebar."""
+    bpy.ops.wm.open_mainfile(filepath=str(scene), load_ui=True)
+    spaces = [area.spaces.active for area in bpy.context.window.screen.areas if area.type == 'VIEW_3D']
+    assert spaces
+    for space in spaces:
+        left, right = framed(space, 1052.0)
+        assert space.region_3d.view_perspective == 'CAMERA' and 46 < left and right < 1052 - 240
+        assert space.shading.background_type == 'WORLD' and not space.overlay.show_text
+    assert not [ob for ob in bpy.context.view_layer.objects if ob.select_get()]
+    assert bpy.context.view_layer.objects.active.type == 'ARMATURE'
 
 
 @pytest.mark.slow

@@ -31,10 +31,7 @@ class IK2D_UL_chains(UIList):
         if sign:
             row.label(text="", icon=sign)
         if is_native(item):
-            label = say("Drivers")
-            row.label(
-                text=label if fits_as_name(context, label + item.name) else "", translate=False, icon='DRIVER'
-            )
+            row.label(text="", icon='DRIVER')
         else:
             draw_toggle(row, item)
 
