@@ -59,6 +59,11 @@ def test_every_source_file_that_a_document_names_exists(path: Path) -> None:
     assert {name for name in named if not (ROOT / "ik2d_addon" / name).is_file()} == set()
 
 
+def test_the_readme_can_be_read_at_one_go() -> None:
+    """Its pictures, tables and commands included, as `wc -w` counts."""
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 950
+
+
 @pytest.mark.parametrize("path", [ROOT / "README.md", CONTRIBUTING, *DOCS], ids=relative)
 def test_every_file_that_a_document_links_to_exists(path: Path) -> None:
     assert missing_files(path.read_text(encoding="utf-8"), path.parent) == set()
