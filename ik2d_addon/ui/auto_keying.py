@@ -24,7 +24,7 @@ class Moved:
     name: str
     indices: Sequence[int] | None = None  # of its channels; None: it is one value
     generated: bool = False  # whether its keys are made from other keys, as a bake's
-    is_target: bool = False  # a chain's target is keyed though it has no F-Curves yet
+    is_target: bool = False  # what chains and mechanisms follow is keyed though it has no F-Curves yet
 
     @property
     def owner(self) -> bpy.types.Object:

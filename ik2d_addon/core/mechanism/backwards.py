@@ -2,19 +2,19 @@
 """Backwards: the drivers' values that bring a place of a body nearest to its target."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs import Floats
-from .drivers import ROUNDING, furthest, table_of
+from .drivers import DEPTH, PARTS, ROUNDING, furthest, held, table_of, uneased, width_of
 from .joints import Points
 from .plan import Plan
 from .posing import posed
 from .solution import MechanismSolution
 from .solve import solved
-from .steps import End
+from .steps import TURN, End
 
 # Starts to choose from: half degrees for one driver, random ones, seeded, for several.
 STARTS, MANY_STARTS = 721, 2048
@@ -24,22 +24,45 @@ BLOCK = 1_000_000
 ROUNDS, WIDTH, DAMPING, CHANGE = 40, 1e-6, 1e-4, 10.0
 # A step that is smaller ends it. Farther from the target, several drivers start from other places too.
 SMALL, SHORT, TRIES = 1e-14, 1e-10, 8
+# Rows of a driver's table that are looked at first on the way downhill; then twice as many each time.
+FIRST_ROWS, MOST_ROWS = 8, 512
+# Where the place is as near to its target so far (radians, sizes) on this side of a dead point, it stays.
+BEFORE, AS_NEAR = 1e-6, 1e-11
+
+
+@dataclass(frozen=True)
+class GoingOn:
+    """How a frame goes on from the one before, as a dragged point does. Values are parts of the size."""
+
+    start: Floats | None = None  # (k,) of the free drivers, from which the first frame goes on
+    ranges: Floats | None = None  # (k, 2) within which they stay
 
 
 def solved_backwards(
-    plan: Plan, values: Sequence[Floats], free: Sequence[int], end: End, targets: Points, goes_on: bool
+    plan: Plan,
+    values: Sequence[Floats],
+    free: Sequence[int],
+    end: End,
+    targets: Points,
+    going_on: GoingOn | None,
+    dead: str,
+    ease: float,
 ) -> MechanismSolution:
     """Return the solution with free drivers at their best for targets (frames,), parts of the size.
 
-    values: (frames,) of each driver; those of free ones are not looked at. goes_on: from frame to frame.
+    values: (frames,) of each driver; those of free ones are not looked at. going_on: None for each frame by
+    itself. dead, ease: as `solve` has them; `given` has the values that it brings to those used.
     """
-    search = _Search(plan, list(values), list(free), end)
-    starts = search.starts()
-    if goes_on:
-        found = search.nearest(starts, targets[:1], slice(0, 1))[0]
+    way, search = going_on or GoingOn(), _Search(plan, list(values), list(free), end, dead)
+    starts = search.starts(way.ranges)
+    if going_on is not None:
+        if way.start is None:
+            found = search.nearest(starts, targets[:1], slice(0, 1))[0]
+        else:
+            found = np.clip(way.start, search.low, search.high)[np.newaxis]
         path = []
         for row in range(len(targets)):
-            found, _ = search.refined(found, targets[row : row + 1], slice(row, row + 1))
+            found = search.followed(found, targets[row : row + 1], slice(row, row + 1))
             path.append(found)
         best = np.concatenate(path)
     else:
@@ -48,26 +71,31 @@ def solved_backwards(
         for start in others:  # where that one ends short of a target
             rows = np.flatnonzero(missed > SHORT)
             if len(rows):
-                again, way = search.refined(start[rows], targets[rows], rows)
-                better = way < missed[rows]
-                best[rows[better]], missed[rows[better]] = again[better], way[better]
+                again, short = search.refined(start[rows], targets[rows], rows)
+                better = short < missed[rows]
+                best[rows[better]], missed[rows[better]] = again[better], short[better]
     used = list(values)
     for column, driver in enumerate(free):
         used[driver] = best[:, column]
-    solution = solved(plan, used)
+    solution = solved(plan, used, "STOP" if dead == "EASE" else dead)
     number, place = end
     at = solution.at(number, place * plan.size + plan.centre)
-    return replace(solution, residual=np.abs(at - (targets * plan.size + plan.centre)))
+    residual, given = np.abs(at - (targets * plan.size + plan.centre)), dict(solution.given)
+    for driver in free if dead == "EASE" else ():
+        given[plan.drivers[driver].name] = uneased(plan, driver, used[driver], ease) * plan.unit(driver)
+    return replace(solution, residual=residual, given=given)
 
 
 class _Search:
     """The free drivers' values x (m, k) for a place of a body."""
 
-    def __init__(self, plan: Plan, values: list[Floats], free: list[int], end: End) -> None:
+    def __init__(self, plan: Plan, values: list[Floats], free: list[int], end: End, dead: str) -> None:
         self.plan, self.values, self.free, self.end = plan, values, free, end
         self.low, self.high = np.full(len(free), -np.inf), np.full(len(free), np.inf)
+        far = [np.array([rest - 2.0 * TURN, rest + 2.0 * TURN]) for rest in plan.rest]
+        self.turnings = held(plan, far, dead, 0.0).turnings if dead == "THROUGH" else {}
 
-    def starts(self) -> Floats:
+    def starts(self, ranges: Floats | None = None) -> Floats:
         """Return values (n, k) to start from, over the intervals that hold rest; rest is the first."""
         bounds = []
         for column, driver in enumerate(self.free):
@@ -77,7 +105,10 @@ class _Search:
             table = table_of(self.plan, driver, far, own)
             self.low[column] = max(0.0, table.low) if is_ram else table.low
             self.high[column] = min(table.high, rest + furthest(self.plan, driver)) if is_ram else table.high
-            bounds.append((max(far[0], table.low), min(far[1], table.high)))
+            if ranges is not None:
+                self.low[column] = max(self.low[column], ranges[column, 0])
+                self.high[column] = min(self.high[column], ranges[column, 1])
+            bounds.append((max(far[0], self.low[column]), min(far[1], self.high[column])))
         low, high = np.array(bounds).T
         if len(self.free) == 1:
             shares = np.linspace(0.0, 1.0, STARTS)[:, np.newaxis]
@@ -107,12 +138,47 @@ class _Search:
         nearest: Floats = np.concatenate(found).swapaxes(0, 1)
         return nearest
 
+    def followed(self, x: Floats, target: Points, row: slice) -> Floats:
+        """Return values (1, k) nearest to a target (1,), going on from some (1, k).
+
+        One driver goes downhill, over no place that does not close: on its table's rows to the first least
+        distance, then by parts between them. At a dead point of the place it stays on the side it came from.
+        """
+        if len(self.free) > 1:
+            return self.refined(x, target, row)[0]
+        (low,), (high,), before = self.low, self.high, x[0, 0]
+        others, width = [value[row] for value in self.values], width_of(self.plan, self.free[0])
+
+        def ways(values: Floats) -> Floats:
+            places, closes = self.at(values[:, np.newaxis], [np.resize(one, len(values)) for one in others])
+            return np.where(closes, np.abs(places - target), np.inf)
+
+        best, side, count = before, 0, FIRST_ROWS
+        while True:
+            first, last = (-count if side <= 0 else -1), (count if side >= 0 else 1)
+            rows = np.clip(best + width * np.arange(first, last + 1), low, high)
+            away, middle = ways(rows), -first
+            if side == 0:
+                side = 1 if away[middle + 1] <= away[middle - 1] else -1
+            along = away[middle::side]
+            steps = int(np.append(along[1:] < along[:-1], False).argmin())
+            best = rows[middle + side * steps]
+            if steps < count or count >= MOST_ROWS:
+                break
+            count *= 2
+        for _ in range(DEPTH):
+            rows = np.clip(best + width * np.linspace(-1.0, 1.0, PARTS + 1), low, high)
+            best, width = rows[int(ways(rows).argmin())], 2.0 * width / PARTS
+        back = best + np.clip(before - best, -BEFORE, BEFORE)
+        least, near = ways(np.array((best, back)))
+        return np.array([[back if near <= least + AS_NEAR else best]])
+
     def at(self, x: Floats, others: Sequence[Floats]) -> tuple[Points, Floats]:
         """Return the place (m,) at values x (m, k), and whether all loops close there."""
         values = list(others)
         for column, driver in enumerate(self.free):
             values[driver] = x[:, column]
-        poses, margins = posed(self.plan, values)
+        poses, margins = posed(self.plan, values, self.turnings)
         return poses.at(self.end) + np.zeros(len(x)), (margins >= -ROUNDING).all(axis=1)
 
     def refined(self, x: Floats, targets: Points, rows: slice | NDArray[np.intp]) -> tuple[Floats, Floats]:
@@ -154,8 +220,13 @@ class _Search:
 
 def _damped(slopes: Floats, off: Floats, damping: Floats) -> Floats:
     """Return J^T (J J^T + damping)^-1 r (m, k) of slopes J (m, 2, k), at most half a radian or size."""
-    square = slopes @ slopes.swapaxes(1, 2) + damping[:, None, None] * np.eye(2)
-    step: Floats = (slopes.swapaxes(1, 2) @ np.linalg.solve(square, off[..., None]))[..., 0]
+    across = slopes.swapaxes(1, 2)
+    squares = (slopes * slopes).sum(axis=(1, 2))
+    if slopes.shape[2] == 1:
+        step: Floats = (across @ off[..., None])[..., 0] / (squares + damping)[:, None]
+    else:
+        square = slopes @ across + (damping + ROUNDING * squares)[:, None, None] * np.eye(2)
+        step = (across @ np.linalg.solve(square, off[..., None]))[..., 0]
     largest = np.abs(step).max(axis=1, keepdims=True)
     step *= np.minimum(1.0, 0.5 / np.maximum(largest, SMALL))
     return step

@@ -27,6 +27,8 @@ ROWS, RAM_PART = 180, 0.125
 MOST_TURNS = MOST_SIZES = 64
 # A table that Newton's method fills has fewer rows and a shorter range: each row takes many steps.
 FEW_ROWS, LED_PART = 45, 0.125
+# The least way to a dead point, in widths of easing, that is asked for: less takes ever farther values.
+NEARLY = 1e-3
 # A margin is 0 within rounding. A least margin so near to 0 touches it: a change point (Go Through).
 ROUNDING = 1e-14
 # Two change points that are nearer (radians) are one, a whole turn on.
@@ -94,7 +96,7 @@ def _before_joints_open(plan: Plan, driver: int, table: DriverTable) -> DriverTa
     if not len(places):
         return table
     values = [np.full(2 * len(places), one) for one in plan.rest]
-    aside = 0.5 * _width(plan, driver) * np.sign(places - rest)
+    aside = 0.5 * width_of(plan, driver) * np.sign(places - rest)
     values[driver] = np.concatenate((places - aside, places + aside))
     poses, _ = posed(plan, values)
     gaps = np.max([np.broadcast_to(gap(poses, joint), 2 * len(places)) for joint in plan.unused], axis=0)
@@ -139,6 +141,20 @@ def _within(plan: Plan, driver: int, value: Floats, table: DriverTable, ease: fl
     return np.where(unchanged, value, np.clip(rest + way, table.low, table.high))
 
 
+def uneased(plan: Plan, driver: int, used: Floats, ease: float) -> Floats:
+    """Return the values (m,) of a driver that easing brings to some; to the very end only nearly."""
+    own = [step for step, on in enumerate(plan.hangs) if on == {driver}]
+    table, rest, given = table_of(plan, driver, used, own), plan.rest[driver], used
+    for end, sign in ((table.high, 1.0), (table.low, -1.0)):
+        outer = sign * (end - rest)
+        width = min(ease * (rest if plan.drivers[driver].is_ram else 1.0), outer)
+        if np.isfinite(outer) and width > 0.0:
+            left = np.maximum(outer - sign * (used - rest), NEARLY * width)
+            ahead = outer - width * (1.0 + np.log(left / width))
+            given = np.where(left < width, rest + sign * ahead, given)
+    return given
+
+
 def table_of(plan: Plan, driver: int, values: Floats, steps: Sequence[int]) -> DriverTable:
     """Return the table of a driver, as far as values (m,) go; kept in the plan."""
     low, high = _range(plan, driver, values)
@@ -180,14 +196,15 @@ def _table(plan: Plan, driver: int, low: float, high: float, steps: Sequence[int
 
 def _rows(plan: Plan, driver: int, low: float, high: float) -> Floats:
     """Return a table's rows of a driver, the same ones in any range, from before it to after it."""
-    rest, width = plan.rest[driver], _width(plan, driver)
+    rest, width = plan.rest[driver], width_of(plan, driver)
     rows: Floats = rest + width * np.arange(
         np.floor((low - rest) / width) - 1, np.ceil((high - rest) / width) + 2
     )
     return np.maximum(rows, 0.0) if plan.drivers[driver].is_ram else rows
 
 
-def _width(plan: Plan, driver: int) -> float:
+def width_of(plan: Plan, driver: int) -> float:
+    """Return the width of a row of a driver's table."""
     unit = RAM_PART if plan.drivers[driver].is_ram else TURN / 4.0
     return unit / (FEW_ROWS if plan.groups else ROWS)
 
@@ -205,7 +222,7 @@ def looked_at(
 ) -> tuple[list[tuple[float, float]], Turnings]:
     """Return the intervals of a driver in which steps close, over the rows of a table, and change points."""
     turnings: Turnings = {}
-    width, steps = _width(plan, driver), [step for step in steps if plan.steps[step].may_open]
+    width, steps = width_of(plan, driver), [step for step in steps if plan.steps[step].may_open]
 
     def margins(value: Floats) -> Floats:
         values = [np.full(len(value), one) for one in others]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Mechanisms: what a caller builds and solves."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..errors import IK2DError
 from ..inputs import LARGEST_ANGLE, LONGEST, Floats, brief, checked_kind, common_shape, floats_within, number
 from ..words import refusal
-from .backwards import solved_backwards
+from .backwards import GoingOn, solved_backwards
 from .drivers import feasible, furthest
 from .joints import GROUND, MOST_BODIES, Body, Driver, Joint, Kind, checked_body, point
 from .mobility import Mobility, mobility_of
@@ -172,12 +172,18 @@ class Mechanism:
         >>> np.degrees(four.solve({"crank": [0, np.pi, 2 * np.pi]}).turn("arm")).round(3) + 0.0
         array([ 0.   , 48.904,  0.   ])
         """
+        width = self._width(dead, ease)
+        return solved(self._ready(), self._values(drivers), dead, width)
+
+    @staticmethod
+    def _width(dead: str, ease: float) -> float:
+        """Return the width of easing; raise IK2DError for what is none."""
         if not isinstance(dead, str) or dead not in DEAD:
             raise IK2DError(f"dead must be one of {', '.join(DEAD)}, not {brief(dead)}")
         width = number(ease, "ease")
         if width < 0.0:
             raise IK2DError(f"ease must not be negative, and it is {width}")
-        return solved(self._ready(), self._values(drivers), dead, width)
+        return width
 
     def solve_target(
         self,
@@ -187,13 +193,21 @@ class Mechanism:
         drivers: Mapping[Body, ArrayLike] | None = None,
         *,
         goes_on: bool = False,
+        start: Mapping[Body, float] | None = None,
+        ranges: Mapping[Body, tuple[float, float]] | None = None,
+        dead: str = "STOP",
+        ease: float = 0.02,
     ) -> MechanismSolution:
         """Return the poses that bring a place of a body nearest to targets, by the drivers not given.
 
         place: (x, y) at rest. target: (frames, 2), or one (2,). drivers: those that are given, as `solve` has
         them. The free ones start from the nearest of a table (one freedom: half degrees), then
         Gauss-Newton's method with damping (Levenberg 1944) goes on with all targets at once. goes_on: each
-        frame starts from the one before instead, as a dragged point does. `residual` has the distances.
+        frame starts from the one before instead, as a dragged point does: one driver goes to the first least
+        distance on its way, over no place that does not close. start: values of the free drivers from which
+        the first frame goes on; without, from the best of the table. ranges: of free drivers, within which
+        they stay then. `residual` has the distances; `given` the values by which `solve` with the same dead
+        and ease gives these poses.
         Raises IK2DError as `solve` does, and where all drivers are given.
 
         >>> crank = Mechanism().pin(0, "crank", [0, 0]).drive("crank")
@@ -215,7 +229,24 @@ class Mechanism:
         frames = common_shape(target=(len(ends),), drivers=(len(given[0]),))[0]
         goals = np.broadcast_to(ends[:, 0] + 1j * ends[:, 1], frames)
         values = [np.broadcast_to(value, frames) for value in given]
-        return solved_backwards(plan, values, free, (self._number(body), at), goals, goes_on)
+        way = self._going_on(free, start, ranges) if goes_on else None
+        body_place = self._number(body), at
+        return solved_backwards(plan, values, free, body_place, goals, way, dead, self._width(dead, ease))
+
+    def _going_on(
+        self,
+        free: Sequence[int],
+        start: Mapping[Body, float] | None,
+        ranges: Mapping[Body, tuple[float, float]] | None,
+    ) -> GoingOn:
+        """Return the free drivers' values to start from, and their ranges, in parts of the size."""
+        begin, within = None, np.tile((-np.inf, np.inf), (len(free), 1))
+        if start is not None:
+            begin = np.array([self._values(start)[count][0] for count in free])
+        for name, ends in (ranges or {}).items():
+            count = self._driver(name)
+            within[free.index(count)] = np.array(ends) / self.plan.unit(count)
+        return GoingOn(begin, within)
 
     def feasible(
         self, driver: Body, least: float, greatest: float, others: Mapping[Body, float] | None = None

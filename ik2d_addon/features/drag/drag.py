@@ -11,7 +11,6 @@ from bpy.types import Context, Object, PoseBone, PropertyGroup, Scene
 from ...bake.lengths import Units, length_text
 from ...bake.solving.frames import SolvedChain
 from ...core import IK2DError, Status
-from ...core.inputs import Floats
 from ...core.words import noted, refusal, say
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.remembered import Remembered, remembered
@@ -23,15 +22,18 @@ from ...rig.chain.fingerprint import led_by
 from ...rig.chain.native_state import acts, controls_of
 from ...rig.chain.post import turned_bones_of
 from ...rig.chain.renames import needed_chain, why_linked
+from ...rig.mechanism.now import pose_now
 from ...rig.pose.target_moves import why_fixed
 from ...rig.scene.bone_constraints import with_other_controls
 from ...rig.scene.missing_inputs import with_inputs_checked
 from ...rig.scene.record import settings_animated
-from ...ui.auto_keying import Moved, auto_key, key_now
+from ...ui.auto_keying import Moved
 from ...ui.context import active_chain
 from ...ui.settings.chain_list import flip
 from .bones_without_chain import loose_chain, usual_count
+from .held import Held
 from .held_chain import HeldChain
+from .mechanism import MechanismDrag, evaluated_of, machines_behind, mechanism_of, visible_bones
 from .pointing import DragPlane
 from .target_move import TargetMove
 
@@ -76,7 +78,7 @@ def why_not_drag(context: Context) -> str:
             "'{armature}' shows its rest position; set it to Pose Position first", armature=armature.name
         )
     reason = _why_not_hold(armature)
-    return "" if any(True for _ in visible_tips(armature)) else reason
+    return "" if any(True for _ in (*visible_tips(armature), *visible_bones(armature))) else reason
 
 
 def _why_not_hold(armature: Object) -> str:
@@ -100,8 +102,8 @@ def visible_tips(armature: Object) -> Iterator[tuple[PropertyGroup, PoseBone]]:
             yield chain, bone
 
 
-class Drag:
-    """A tip held in its chain's plane. Offsets (2,) are along the plane's x and y, in the world's units."""
+class Drag(Held):
+    """A tip held in its chain's plane."""
 
     def __init__(
         self, scene: Scene, armature: Object, chain: PropertyGroup | None, tip: str = "", bone_count: int = 0
@@ -110,7 +112,7 @@ class Drag:
 
         Raises IK2DError for what cannot be held.
         """
-        self.scene, self.armature = scene, armature
+        super().__init__(scene, armature)
         # By its place and name: Blender does not say of a reference that the chain has been removed.
         self._named = None if chain is None else (list(armature.ik2d.chains).index(chain), chain.name)
         self.tip = chain.tip if chain is not None else tip
@@ -118,8 +120,6 @@ class Drag:
         self._bend = chain.bend if chain is not None else ""
         self._control = self._control_now()
         self._noted = self._noted_now()
-        self.why_fixed = ""  # why the chain's target stays where it is, in words
-        self.offset: Floats = np.zeros(2)
         self.solved: SolvedChain | None = None
         self._take(bone_count or (0 if chain is not None else usual_count(armature, tip)))
         self._side = self.bend
@@ -136,6 +136,11 @@ class Drag:
         place, name = self._named
         chains = self.armature.ik2d.chains
         return chains[place] if place < len(chains) and chains[place].name == name else None
+
+    @property
+    def what(self) -> str:
+        """What is held, in words."""
+        return say("Tip of '{tip}'", tip=self.tip)
 
     def is_there(self) -> bool:
         """Return whether all that is held is still there: the armature, its bones, the chain, the target."""
@@ -166,7 +171,10 @@ class Drag:
         if (rig.target, rig.subtarget) != (self.armature, self.tip):
             self.target = TargetMove.of(rig.target, rig.subtarget, self.held_chain.target)
         hands = rig.hands.bones if rig.hands is not None else ()
-        for bone in map(self.armature.pose.bones.get, (*rig.turned_bones, *hands)):
+        self._machines, faults = machines_behind(self.armature, rig.turned_bones)
+        self.warnings = [*rig.warnings, *faults]
+        behind = [bone for machine in self._machines for bone in machine.turned_bones]
+        for bone in map(self.armature.pose.bones.get, (*rig.turned_bones, *hands, *behind)):
             for name in (rotation_property(bone.rotation_mode), "location", "scale"):
                 self._kept.setdefault((bone.name, name), tuple(getattr(bone, name)))
 
@@ -202,8 +210,11 @@ class Drag:
             bpy.context.view_layer.update()
             # An armature that hangs on the target has moved with it: solve again from its new place.
             if attempt or not self.held_chain.is_held_elsewhere():
-                return
+                break
             self.held_chain.read_again()
+        for machine in self._machines:
+            pose_now(self.scene, machine, evaluated_of(self.armature))
+            bpy.context.view_layer.update()
 
     @property
     def turns_with_view(self) -> bool:
@@ -276,21 +287,12 @@ class Drag:
             if now != before:
                 setattr(owner, name, before)
 
-    def key(self, context: Context, in_any_case: bool = False) -> int:
-        """Key the target, then the bones and the bend, if Auto Keying is on; return how many channels.
-
-        in_any_case: whether it is on or not. Raises IK2DError, with no key set, for a target that cannot take
-        keys.
-        """
-        moved = list(self._moved())
-        return key_now(context.scene, moved) if in_any_case else auto_key(context, moved)
-
     def make_active(self) -> None:
         """Make the chain that is held the active one."""
         if self._named is not None:
             self.armature.ik2d.active_index = self._named[0]
 
-    def _moved(self) -> Iterator[Moved]:
+    def moved(self) -> Iterator[Moved]:
         """Yield the properties that it has moved, the target's first."""
         if self.target is not None:
             yield Moved(self.target.holder, "location", range(3), is_target=True)
@@ -324,17 +326,18 @@ class Drag:
         status = Status(self.solved.solution.status[0])
         return say(_STOPPED.get(status, _OUT_OF_REACH), length=length)
 
-    def moved_in_words(self) -> str:
-        """Return the distance dragged, in words: "0.5 m (0.3 m, 0.4 m)"."""
-        units = Units.of(self.scene)
-        along = ", ".join(length_text(length + 0.0, units) for length in self.offset)  # no -0
-        return f"{length_text(float(np.hypot(*self.offset)), units)} ({along})"
-
 
 def take_hold(
-    scene: Scene, armature: Object, chain_name: str = "", tip: str = "", bone_count: int = 0
-) -> Drag:
-    """Take hold of the chain of a name, of the tip of some bones, or of what `chain_to_hold` says.
+    scene: Scene,
+    armature: Object,
+    chain_name: str = "",
+    tip: str = "",
+    bone_count: int = 0,
+    bone: str = "",
+    end: str = "",
+) -> Drag | MechanismDrag:
+    """Take hold of the chain of a name, of the tip of some bones, of an end of a bone of a mechanism, or of
+    what `chain_to_hold` says: where that is a bone of a mechanism, of its end.
 
     Raises IK2DError for what is not there, or cannot be held.
     """
@@ -342,9 +345,12 @@ def take_hold(
         raise refusal("'{armature}' is in a mode without posing; switch to Pose Mode", armature=armature.name)
     if chain_name:
         return Drag(scene, armature, needed_chain(armature, chain_name))
-    chain = None if tip else chain_to_hold(armature)
-    if not tip and (reason := _why_not_hold(armature)):
+    chain = None if tip or bone else chain_to_hold(armature)
+    if not (tip or bone) and (reason := _why_not_hold(armature)):
         raise IK2DError(reason)
     if chain is None and not tip:
-        tip = armature.data.bones.active.name
+        bone = bone or armature.data.bones.active.name
+        if (mechanism := mechanism_of(armature, bone)) is not None:
+            return MechanismDrag(scene, armature, mechanism, bone, end)
+        tip = bone
     return Drag(scene, armature, chain, tip, bone_count)

@@ -7,8 +7,8 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.props import BoolProperty, FloatVectorProperty, IntProperty
-from bpy.types import Context, Event, Operator, PoseBone
+from bpy.props import BoolProperty, FloatVectorProperty, IntProperty, StringProperty
+from bpy.types import Context, Event, Operator
 from bpy_extras import view3d_utils
 from mathutils import Vector
 
@@ -19,8 +19,10 @@ from ...ui.keymaps import shown_items
 from ...ui.operator import ChainOperator, chain_name, tick
 from ...ui.parts import MenuEntry
 from ...ui.registration import registration
-from .drag import Drag, chain_to_hold, take_hold, visible_tips, why_not_drag
-from .pointing import Pointer, distance_to, with_axis
+from .drag import chain_to_hold, take_hold, visible_tips, why_not_drag
+from .held import Held
+from .mechanism import visible_bones
+from .pointing import Pointer, distance_to, nearest_between, with_axis
 from .typed import Typed
 
 # How near to a tip, in pixels, the tool takes hold of its chain.
@@ -123,6 +125,16 @@ class IK2D_OT_drag(ChainOperator, Operator):
         options={'SKIP_SAVE'},
     )
     chain: chain_name("Chain to take hold of; empty for that of the active bone, or the active one")
+    bone: StringProperty(
+        name="Bone",
+        description="Bone of a mechanism whose end is dragged; empty for the active one",
+        options={'HIDDEN', 'SKIP_SAVE'},
+    )
+    end: StringProperty(
+        name="End",
+        description="End of the bone that is dragged, 'HEAD' or 'TAIL'; empty for one that can move",
+        options={'HIDDEN', 'SKIP_SAVE'},
+    )
     insert_keys: tick("Key", "Key the target at this frame, also where Auto Keying is off")
     at_mouse: BoolProperty(
         name="At Mouse",
@@ -138,7 +150,7 @@ class IK2D_OT_drag(ChainOperator, Operator):
     why_not = staticmethod(why_not_drag)
 
     def work(self, context):
-        drag = take_hold(context.scene, context.object, self.chain, bone_count=self.bone_count)
+        drag = self._hold(context)
         drag.face(self.facing)
         try:
             if self.flipped:
@@ -149,6 +161,17 @@ class IK2D_OT_drag(ChainOperator, Operator):
             raise
         self._finish(context, drag)
 
+    def _hold(self, context: Context) -> Any:
+        """Return what is taken hold of; raise IK2DError for what cannot be held."""
+        return take_hold(
+            context.scene,
+            context.object,
+            self.chain,
+            bone_count=self.bone_count,
+            bone=self.bone,
+            end=self.end,
+        )
+
     def invoke(self, context, event):
         view = view_of(context)
         if view is None:
@@ -157,10 +180,10 @@ class IK2D_OT_drag(ChainOperator, Operator):
         begin = event.mouse_x, event.mouse_y
         if self.release_confirm:
             begin = event.mouse_prev_press_x, event.mouse_prev_press_y
-        if self.at_mouse and not self.chain:
-            self.chain = _chain_at(context, view, begin)
+        if self.at_mouse and not (self.chain or self.bone):
+            self.chain, self.bone, self.end = _point_at(context, view, begin)
         try:
-            self._drag = take_hold(context.scene, context.object, self.chain, bone_count=self.bone_count)
+            self._drag = self._hold(context)
         except IK2DError as error:
             return self.refuse(error)
         self._view, self._area = view, context.area
@@ -253,10 +276,10 @@ class IK2D_OT_drag(ChainOperator, Operator):
         moved = drag.moved_in_words() if self._typed.is_empty else self._typed.in_words(names)
         along = "" if axis is None else say(" along the plane's {part}", part='XY'[axis])
         count = number_of(drag.bone_count, "bone")
-        bones = "" if drag.chain is not None else say("   Wheel, Page: {count}", count=count)
+        bones = say("   Wheel, Page: {count}", count=count) if drag.bone_count and drag.chain is None else ""
         text = say(
-            "Tip of '{tip}': {moved}{along}, {outcome}",
-            tip=drag.tip,
+            "{what}: {moved}{along}, {outcome}",
+            what=drag.what,
             moved=moved,
             along=along,
             outcome=drag.outcome(),
@@ -265,8 +288,9 @@ class IK2D_OT_drag(ChainOperator, Operator):
         context.workspace.status_text_set(
             say(
                 "{text}   |   LMB, Enter: Confirm   I: Confirm and Key   RMB, Esc: Cancel   X, Y: Axis   "
-                "Ctrl: Snap   Shift: Precise   F: Flip Bend   0-9: Length   Tab: Next{bones}",
+                "Ctrl: Snap   Shift: Precise   {flip}0-9: Length   Tab: Next{bones}",
                 text=text,
+                flip=say("F: Flip Bend   ") if drag.bone_count else "",
                 bones=bones,
             )
         )
@@ -275,17 +299,19 @@ class IK2D_OT_drag(ChainOperator, Operator):
         self.offset, self.bone_count = self._drag.offset, 0
         if self._drag.chain is not None:
             self.chain = self._drag.chain.name
-        else:
+        elif self._drag.bone_count:
             self.bone_count = self._drag.bone_count
+        else:
+            self.bone, self.end = self._drag.bone, self._drag.end
         self.flipped = self._drag.is_flipped
         self._stop(context)
         self._finish(context, self._drag)
         return {'FINISHED'}
 
-    def _finish(self, context: Context, drag: Drag) -> None:
+    def _finish(self, context: Context, drag: Held) -> None:
         """Key what was moved, if Auto Keying is on or keys are asked for, and report."""
         drag.make_active()
-        warnings = list(drag.held_chain.rig.warnings)
+        warnings = list(drag.warnings)
         try:
             keyed = drag.key(context, self.insert_keys)
         except IK2DError as error:  # the drag itself is done
@@ -295,8 +321,8 @@ class IK2D_OT_drag(ChainOperator, Operator):
             warnings.append(say("The target is not keyed: {why}", why=drag.why_fixed))
         keys = say("; {keyed} channels keyed", keyed=keyed) if keyed else ""
         sentence = say(
-            "Tip of '{tip}' moved by {length}: {outcome}{keys}",
-            tip=drag.tip,
+            "{what} moved by {length}: {outcome}{keys}",
+            what=drag.what,
             length=drag.moved_in_words(),
             outcome=drag.outcome(),
             keys=keys,
@@ -314,24 +340,31 @@ class IK2D_OT_drag(ChainOperator, Operator):
             context.workspace.status_text_set(None)
 
 
-def _chain_at(context: Context, view: RegionView, mouse: Sequence[float]) -> str:
-    """Return the name of the chain whose tip is nearest to the mouse in a window; "" if none is near.
+def _point_at(context: Context, view: RegionView, mouse: Sequence[float]) -> tuple[str, str, str]:
+    """Return the name of the chain whose tip is nearest to the mouse in a window, "" and "".
 
-    Nor if the tip of the active bone is nearer, where that is in no chain.
+    Where a bone of a mechanism is nearer: "", its name and its end that is nearer. Three "" if nothing is
+    near, or the tip of the active bone is nearer, where that is in no chain.
     """
     armature = context.object
     pixel = mouse[0] - view.region.x, mouse[1] - view.region.y
 
-    def away(bone: PoseBone) -> float:
-        return distance_to(view.pixel(np.array(armature.matrix_world @ bone.tail)), pixel)
+    def seen(place: Vector) -> tuple[float, float] | None:
+        return view.pixel(np.array(armature.matrix_world @ place))
 
-    near, name = NEAR * context.preferences.system.ui_scale, ""
-    if chain_to_hold(armature) is None and context.active_pose_bone is not None:
-        near = min(near, away(context.active_pose_bone))
+    near, found = NEAR * context.preferences.system.ui_scale, ("", "", "")
+    active = context.active_pose_bone
+    if chain_to_hold(armature) is None and active is not None:
+        near = min(near, distance_to(seen(active.tail), pixel))
     for chain, bone in visible_tips(armature):
-        if (distance := away(bone)) < near:
-            near, name = distance, chain.name
-    return name
+        if (distance := distance_to(seen(bone.tail), pixel)) < near:
+            near, found = distance, (chain.name, "", "")
+    for bone in visible_bones(armature):
+        head, tail = seen(bone.head), seen(bone.tail)
+        if (distance := distance_to(nearest_between(head, tail, pixel), pixel)) < near:
+            end = 'HEAD' if distance_to(head, pixel) < distance_to(tail, pixel) else 'TAIL'
+            near, found = distance, ("", bone.name, end)
+    return found
 
 
 def _draw_entry(layout: Any) -> None:

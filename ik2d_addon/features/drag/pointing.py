@@ -148,3 +148,16 @@ def with_axis(offset: Sequence[float], axis: int | None) -> Floats:
 def distance_to(one: Sequence[float] | None, other: Sequence[float]) -> float:
     """Return the distance in pixels between two places of the region; infinite to None."""
     return float("inf") if one is None else hypot(one[0] - other[0], one[1] - other[1])
+
+
+def nearest_between(
+    one: Sequence[float] | None, other: Sequence[float] | None, place: Sequence[float]
+) -> Floats | None:
+    """Return the place of the region, on the way from one to another, that is nearest to a third; or None."""
+    if one is None or other is None:
+        return None
+    start, way = np.array(one), np.subtract(other, one)
+    square = float(way @ way)
+    share = 0.0 if square == 0.0 else float(np.clip((place - start) @ way / square, 0.0, 1.0))
+    nearest: Floats = start + share * way
+    return nearest

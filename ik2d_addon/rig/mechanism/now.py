@@ -91,7 +91,7 @@ def solve_now(
     one, the body that the target moves is as `values` has it, or at rest. Errors as `values_now`.
     """
     given = values_now(scene, rig, evaluated) if values is None else values
-    places = None if place is None else _in_plane(scene, rig, evaluated, place)
+    places = None if place is None else in_plane(scene, rig, evaluated, place)
     return MechanismNow.of(rig, solution_of(rig, given, places), evaluated)
 
 
@@ -108,7 +108,7 @@ def pose_now(
     return now
 
 
-def _in_plane(
+def in_plane(
     scene: bpy.types.Scene, rig: RigMechanism, evaluated: bpy.types.Object, place: ArrayLike
 ) -> Floats:
     """Return a place (3,) of the world in the mechanism's plane at rest, (1, 2)."""
