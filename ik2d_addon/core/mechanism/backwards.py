@@ -153,16 +153,13 @@ class _Search:
             places, closes = self.at(values[:, np.newaxis], [np.resize(one, len(values)) for one in others])
             return np.where(closes, np.abs(places - target), np.inf)
 
-        best, side, count = before, 0, FIRST_ROWS
+        best, count, near = before, FIRST_ROWS, 10.0 * BEFORE
+        side = 1 if np.subtract(*ways(np.clip((best + near, best - near), low, high))) <= 0.0 else -1
         while True:
-            first, last = (-count if side <= 0 else -1), (count if side >= 0 else 1)
-            rows = np.clip(best + width * np.arange(first, last + 1), low, high)
-            away, middle = ways(rows), -first
-            if side == 0:
-                side = 1 if away[middle + 1] <= away[middle - 1] else -1
-            along = away[middle::side]
-            steps = int(np.append(along[1:] < along[:-1], False).argmin())
-            best = rows[middle + side * steps]
+            rows = np.clip(best + side * width * np.arange(count + 1), low, high)
+            away = ways(rows)
+            steps = int(np.append(away[1:] < away[:-1], False).argmin())
+            best = rows[steps]
             if steps < count or count >= MOST_ROWS:
                 break
             count *= 2
@@ -170,8 +167,8 @@ class _Search:
             rows = np.clip(best + width * np.linspace(-1.0, 1.0, PARTS + 1), low, high)
             best, width = rows[int(ways(rows).argmin())], 2.0 * width / PARTS
         back = best + np.clip(before - best, -BEFORE, BEFORE)
-        least, near = ways(np.array((best, back)))
-        return np.array([[back if near <= least + AS_NEAR else best]])
+        least, there = ways(np.array((best, back)))
+        return np.array([[back if there <= least + AS_NEAR else best]])
 
     def at(self, x: Floats, others: Sequence[Floats]) -> tuple[Points, Floats]:
         """Return the place (m,) at values x (m, k), and whether all loops close there."""

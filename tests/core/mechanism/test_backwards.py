@@ -3,7 +3,18 @@
 
 import numpy as np
 import pytest
-from machines import excavator, four_bar, jansen_leg, landing_gear, openings, pantograph, slider_crank, watt
+from machines import (
+    excavator,
+    four_bar,
+    jansen_leg,
+    landing_gear,
+    openings,
+    pantograph,
+    slider_crank,
+    toggle_clamp,
+    watt,
+    xy,
+)
 
 MAKERS = (four_bar, jansen_leg, slider_crank, watt)
 
@@ -75,3 +86,73 @@ def test_a_target_out_of_reach_of_a_ram_leaves_it_at_its_end():
     machine = landing_gear()
     solution = machine.mechanism.solve_target(machine.body, machine.place, [[9.0, 9.0], [-9.0, -9.0]])
     assert openings(machine.mechanism, solution).max() < 1e-12 and (solution.residual > 5.0).all()
+
+
+def rocker_end(machine):
+    """Return the end of a four-bar's rocker."""
+    return next(xy(one.at_a) for one in machine.joints if (one.a, one.b) == (2, 3))
+
+
+def test_a_dragged_point_goes_on_from_its_start_and_not_from_the_best_of_all():
+    """Two turns of the crank bring the rocker's end to one place, and whole turns count."""
+    four = four_bar().mechanism
+    there = four.solve({"crank": 0.5}).places("rocker", rocker_end(four))
+    near = [
+        four.solve_target("rocker", rocker_end(four), there, goes_on=True, start={"crank": start}).drivers[
+            "crank"
+        ][0]
+        for start in (0.4, 0.6, 0.4 + 4.0 * np.pi)
+    ]
+    assert np.abs(np.subtract(near, (0.5, 0.5, 0.5 + 4.0 * np.pi))).max() <= 1e-6
+
+
+@pytest.mark.parametrize("along", [(1.0, 0.4), (-1.0, 0.4)])
+def test_at_the_end_of_its_swing_a_dragged_point_comes_back_the_way_it_went(along):
+    four = four_bar().mechanism
+    place, turned, value = rocker_end(four), [], 0.0
+    for part in (*np.linspace(0.0, 2.5, 11), *np.linspace(2.5, 0.0, 11)):
+        goal = np.array(place) + part * np.array(along)
+        found = four.solve_target("rocker", place, goal, goes_on=True, start={"crank": value})
+        value = float(found.drivers["crank"][0])
+        turned.append(value)
+    assert np.abs(np.subtract(turned, turned[::-1])).max() <= 1e-5 and np.ptp(turned) > 0.5
+
+
+def test_a_dragged_point_stays_within_ranges():
+    gear = landing_gear()
+    length = gear.run(2)["ram"][0]
+    for low, high in ((0.95, 1.02), (0.99, 1.3)):
+        found = gear.mechanism.solve_target(
+            "strut",
+            gear.place,
+            [[3.0, 2.0], [-3.0, 2.0], [0.0, -9.0]],
+            goes_on=True,
+            start={"ram": length},
+            ranges={"ram": (low * length, high * length)},
+        )
+        assert (
+            (found.drivers["ram"] / length >= low - 1e-12) & (found.drivers["ram"] / length <= high + 1e-12)
+        ).all()
+        assert np.ptp(found.drivers["ram"]) > 0.0
+
+
+@pytest.mark.parametrize("make", [toggle_clamp, landing_gear])
+def test_values_given_are_those_that_easing_brings_to_the_pose(make):
+    machine = make().mechanism
+    driver = machine.drivers[0].name
+    body, place = make().body, make().place
+    for away in np.linspace(0.0, 2.0 * np.pi, 12):
+        goal = np.array(place) + 2.0 * machine.size * np.array((np.cos(away), np.sin(away)))
+        found = machine.solve_target(body, place, goal, goes_on=True, dead="EASE", ease=0.05)
+        again = machine.solve(found.given, dead="EASE", ease=0.05)
+        rest = machine.solve({}).drivers[driver][0]
+        width = 0.05 * (rest if machine.drivers[0].is_ram else 1.0)
+        assert abs(again.drivers[driver] - found.drivers[driver])[0] <= 1.1e-3 * width
+
+
+def test_a_target_of_several_drivers_at_a_stretched_arm_is_no_fault():
+    """There the equations of a step are singular."""
+    arm = pantograph().mechanism
+    place = pantograph().place
+    found = arm.solve_target("forearm", place, np.array(place) + [[0.0, 0.0], [50.0, 80.0]], goes_on=True)
+    assert np.isfinite(found.residual).all() and found.residual[0] <= 1e-9
