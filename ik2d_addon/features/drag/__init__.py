@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A tip dragged with the mouse."""
+"""A tip, or a point of a mechanism, dragged with the mouse."""

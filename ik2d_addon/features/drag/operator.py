@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The operator that drags a tip with the mouse."""
+"""The operator that drags a tip, or a point of a mechanism, with the mouse."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -91,7 +91,7 @@ def length_typed(scene: bpy.types.Scene, text: str) -> float:
 
 
 class IK2D_OT_drag(ChainOperator, Operator):
-    """Drag the tip of a chain, or of the active bone and its parents, in the plane that it bends in"""
+    """Drag the tip of a chain, of the active bone and its parents, or an end of a mechanism's bone"""
 
     bl_idname = "ik2d.drag"
     bl_label = "Drag Tip"
