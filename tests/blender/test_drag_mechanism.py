@@ -207,6 +207,27 @@ def test_three_rams_bring_the_bucket_to_the_mouse():
         assert drag.has_reached and opened(mechanism) <= OPEN
 
 
+@pytest.mark.parametrize(("make", "bone", "end"), ONE, ids=NAMES)
+def test_a_live_mechanism_is_dragged_as_one_that_is_not(make, bone, end):
+    found = []
+    for live in (False, True):
+        armature, mechanism = machine(make, dead='STOP', tilt=TILT)
+        mechanism.live = live
+        bpy.context.view_layer.update()
+        before = all_of(armature, mechanism)
+        drag = hold(armature, bone, end)
+        for part in (0.05, 0.1, 0.2):
+            drag.to((part * drag.rig.size, 0.5 * part * drag.rig.size))
+        bpy.context.view_layer.update()
+        assert opened(mechanism) <= OPEN
+        found.append(matrices(armature))
+        drag.put_back()
+        assert all_of(armature, mechanism) == before
+        bpy.ops.object.mode_set(mode='OBJECT')
+        bpy.data.objects.remove(armature)
+    assert np.abs(found[0] - found[1]).max() <= 1e-5 * drag.rig.size
+
+
 # --- Targets and chains ------------------------------------------------------
 
 

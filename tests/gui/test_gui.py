@@ -170,6 +170,7 @@ def play(
         pytest.param("scenario_menus.py", ["--enable-event-simulate"], id="menus"),
         pytest.param("scenario_drag.py", ["--enable-event-simulate"], id="drag"),
         pytest.param("scenario_drag_keys.py", ["--enable-event-simulate"], id="drag_keys"),
+        pytest.param("scenario_drag_mechanism.py", ["--enable-event-simulate"], id="drag_mechanism"),
         pytest.param("scenario_first_pose.py", ["--enable-event-simulate"], id="first_pose"),
         pytest.param("scenario_clicked_chain.py", ["--enable-event-simulate"], id="clicked_chain"),
         pytest.param("scenario_ccd.py", ["--enable-event-simulate"], id="ccd"),

@@ -31,7 +31,7 @@ from ...ui.auto_keying import Moved
 from ...ui.context import active_chain
 from ...ui.settings.chain_list import flip
 from .bones_without_chain import loose_chain, usual_count
-from .held import Held
+from .held import HeldPoint
 from .held_chain import HeldChain
 from .mechanism import MechanismDrag, evaluated_of, machines_behind, mechanism_of, visible_bones
 from .pointing import DragPlane
@@ -102,7 +102,7 @@ def visible_tips(armature: Object) -> Iterator[tuple[PropertyGroup, PoseBone]]:
             yield chain, bone
 
 
-class Drag(Held):
+class Drag(HeldPoint):
     """A tip held in its chain's plane."""
 
     def __init__(

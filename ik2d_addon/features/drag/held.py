@@ -12,7 +12,7 @@ from ...ui.auto_keying import Moved, auto_key, key_now
 from .pointing import DragPlane
 
 
-class Held:
+class HeldPoint:
     """A point that is held. Offsets (2,) are along the plane's x and y, in the world's units."""
 
     scene: Scene

@@ -28,7 +28,7 @@ from ...rig.mechanism.read import PIN, RAM, TARGET, TURN, RigDriver, RigMechanis
 from ...rig.mechanism.values import turning_axis
 from ...rig.pose.target_moves import why_fixed
 from ...ui.auto_keying import Moved
-from .held import Held
+from .held import HeldPoint
 from .pointing import DragPlane
 from .target_move import TargetMove
 
@@ -88,7 +88,7 @@ def ends_to_hold(rig: RigMechanism, bone: str) -> dict[str, tuple[str, Floats]]:
     }
 
 
-class MechanismDrag(Held):
+class MechanismDrag(HeldPoint):
     """An end of a mechanism's bone, held in the mechanism's plane."""
 
     def __init__(

@@ -20,7 +20,7 @@ from ...ui.operator import ChainOperator, chain_name, tick
 from ...ui.parts import MenuEntry
 from ...ui.registration import registration
 from .drag import chain_to_hold, take_hold, visible_tips, why_not_drag
-from .held import Held
+from .held import HeldPoint
 from .mechanism import visible_bones
 from .pointing import Pointer, distance_to, nearest_between, with_axis
 from .typed import Typed
@@ -308,7 +308,7 @@ class IK2D_OT_drag(ChainOperator, Operator):
         self._finish(context, self._drag)
         return {'FINISHED'}
 
-    def _finish(self, context: Context, drag: Held) -> None:
+    def _finish(self, context: Context, drag: HeldPoint) -> None:
         """Key what was moved, if Auto Keying is on or keys are asked for, and report."""
         drag.make_active()
         warnings = list(drag.warnings)
