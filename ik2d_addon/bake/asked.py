@@ -51,6 +51,11 @@ class ReadChains(NamedTuple):
     faults: list[str]
     machines: list[RigMechanism]
 
+    @property
+    def all(self) -> list[TurningBones]:
+        """The chains, and the mechanisms."""
+        return [*self.rigs, *self.machines]
+
 
 def read_all(
     armatures: Sequence[bpy.types.Object], names: Names, frames: Sequence[int], options: BakeOptions
@@ -120,9 +125,7 @@ def baking_order(
         return [list(asked)]
     batches: list[list[bpy.types.Object]] = []
     solved = frames[-1] - frames[0] + 1
-    items: list[TurningBones] = [rig for its in asked.values() for rig in its.rigs]
-    items += [machine for its in asked.values() for machine in its.machines]
-    for ready in armatures_in_rounds(items):
+    for ready in armatures_in_rounds([item for its in asked.values() for item in its.all]):
         joined: list[bpy.types.Object] = []
         rows = 0
         for armature in ready:

@@ -21,7 +21,7 @@ from ..rig.scene.live_pause import live_paused
 from ..rig.scene.sampler import Sampler
 from .actions.arguments import INTO_THIS
 from .actions.copies import Copies
-from .actions.loops import with_closed_loops
+from .actions.loops import with_closed_loops, with_closed_machines
 from .actions.planning import ActionsAsked, clips_of
 from .actions.results import BakedClip, finish
 from .actions.stage import Stage
@@ -194,7 +194,7 @@ def _bake_clips(
     frame_range(scene, *wanted.limits(scene), wanted.step)  # which refuses frames that cannot be
     read = read_all(armatures, names, [scene.frame_current], options)
     refuse_other_modes(read.values(), options)
-    clips = clips_of(scene, {armature: its.rigs for armature, its in read.items()}, wanted)
+    clips = clips_of(scene, {armature: its.all for armature, its in read.items()}, wanted)
     copies, asked = Copies(), []
     baked: list[BakedClip] = []
     with ExitStack() as left:
@@ -295,6 +295,8 @@ def _bake_rigs(
     opened: dict[bpy.types.Object, list[str]] = {}
     if is_loop:
         solved, opened = with_closed_loops(solved)
+        moved, torn = with_closed_machines(moved)
+        opened = {armature: [*opened.get(armature, ()), *torn.get(armature, ())] for armature in asked}
     for chain in solved:
         its_chains[chain.solved.rig.armature].append(chain)
     its_machines = {armature: [one for one in moved if one.rig.armature == armature] for armature in asked}

@@ -77,7 +77,7 @@ def solve_frames(
         for number, its in enumerate(rounds):
             for machine in its:
                 if isinstance(machine, RigMechanism):
-                    keyed.append(key_mechanism(scene, machine, frames, options.single_axis))
+                    keyed.append(key_mechanism(scene, machine, frames, options))
                     if number < len(rounds) - 1:
                         paced, posed = animation_times(scene, frames), keyed[-1].rotations
                         previews.enter_context(keys.previewed(machine.armature, paced, posed))

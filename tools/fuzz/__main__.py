@@ -31,6 +31,7 @@ SHARES = {
     "sequences": 6,
     "many": 4,
     "bakes": 12,
+    "machines": 8,
 }
 
 

@@ -10,6 +10,7 @@ from ...core.affine import changed
 from ...core.words import say
 from ...rig.animation.bone_channels import BoneRotation, matrices
 from ..keys.keying import KeyedChain
+from ..mechanisms.keying import KeyedMechanism
 
 # Ends that differ by no more, in radians or in lengths, do by arithmetic alone.
 _CLOSED = 1e-5
@@ -24,11 +25,34 @@ def with_closed_loops(
     """
     closed, told = [], dict[bpy.types.Object, list[str]]()
     for chain in chains:
-        gaps = {rotation.bone: _gap(chain, rotation) for rotation in chain.channels}
+        armature = chain.solved.rig.armature
+        gaps = {rotation.bone: _gap(armature, rotation) for rotation in chain.channels}
         closed.append(_closed(chain))
         bone = max(gaps, key=gaps.__getitem__, default="")
         if bone and gaps[bone] > _CLOSED:
-            told.setdefault(chain.solved.rig.armature, []).append(_open(chain, bone, gaps[bone]))
+            told.setdefault(armature, []).append(_open(chain, bone, gaps[bone]))
+    return closed, told
+
+
+def with_closed_machines(
+    machines: Sequence[KeyedMechanism],
+) -> tuple[list[KeyedMechanism], dict[bpy.types.Object, list[str]]]:
+    """Return mechanisms as `with_closed_loops` does chains."""
+    closed, told = [], dict[bpy.types.Object, list[str]]()
+    for machine in machines:
+        armature = machine.rig.armature
+        gaps = {rotation.bone: _gap(armature, rotation) for rotation in machine.rotations}
+        closed.append(changed(machine, rotations=[_with_equal_ends(one) for one in machine.rotations]))
+        bone = max(gaps, key=gaps.__getitem__, default="")
+        if bone and gaps[bone] > _CLOSED:
+            sentence = say(
+                "Mechanism '{name}': its loop is open by {angle}° at '{bone}', since what drives it "
+                "does not end where it began",
+                name=machine.rig.name,
+                angle=f"{np.degrees(gaps[bone]):.2g}",
+                bone=bone,
+            )
+            told.setdefault(armature, []).append(sentence)
     return closed, told
 
 
@@ -59,12 +83,12 @@ def _with_equal_ends(rotation: BoneRotation) -> BoneRotation:
     return rotation
 
 
-def _gap(chain: KeyedChain, rotation: BoneRotation) -> float:
+def _gap(armature: bpy.types.Object, rotation: BoneRotation) -> float:
     """Return how far the last values of channels are from the first: an angle in radians, or a length."""
     ends = rotation.values[[0, -1]]
     if not rotation.property.startswith("rotation"):
         return float(np.abs(np.diff(ends, axis=0)).max())
-    mode = rotation.mode or chain.solved.rig.armature.pose.bones[rotation.bone].rotation_mode
+    mode = rotation.mode or armature.pose.bones[rotation.bone].rotation_mode
     first, last = matrices(mode, ends)
     # The chord of the rotation between them, 2 sin(angle / 2), is exact for small ones.
     chord = float(np.linalg.norm(first - last)) / np.sqrt(2.0)

@@ -9,8 +9,8 @@ import bpy
 from ...core.words import refusal
 from ...rig.animation import versions
 from ...rig.animation.value_keys import refuse_tweak_mode
-from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import Movers, Node, walk
+from ...rig.chain.order import TurningBones
 from .arguments import (
     ALL,
     INTO_THIS,
@@ -74,13 +74,13 @@ class ActionsAsked:
 
 def clips_of(
     scene: bpy.types.Scene,
-    rigs: Mapping[bpy.types.Object, Sequence[RigChain]],
+    rigs: Mapping[bpy.types.Object, Sequence[TurningBones]],
     asked: ActionsAsked,
     alone: bool = True,
 ) -> list[Clip]:
     """Return the clips to bake; raise IK2DError, before anything changes, for one that cannot be.
 
-    rigs: the chains of each armature. alone: whether there are no other clips than those asked for.
+    rigs: the chains and mechanisms of each armature. alone: whether there are no other clips than asked for.
     """
     for armature in rigs:
         refuse_tweak_mode(armature)
@@ -93,7 +93,7 @@ def clips_of(
         ob: [other for other in dict.fromkeys(o for o, _ in nodes) if other != ob]
         for ob, nodes in moving.items()
     }
-    targets = {ob for chains in rigs.values() for chain in chains for ob, _ in chain.followed}
+    targets = {ob for its in rigs.values() for rig in its for ob, _ in rig.followed if ob != rig.armature}
     pairing = Pairing(claims, objects, targets, asked.pairs)
     groups = _groups(claims, list(rigs), pairing, asked)
     for play in (play for plays in groups for play in plays):
@@ -139,8 +139,8 @@ def _refuse_without_clip(armatures: Iterable[bpy.types.Object], clips: Sequence[
             )
 
 
-def _followed(chains: Iterable[RigChain]) -> list[Node]:
-    """Return all objects and bones that move what chains read, but for what they turn themselves."""
+def _followed(chains: Iterable[TurningBones]) -> list[Node]:
+    """Return all objects and bones that move what chains and mechanisms read, but for what they turn."""
     movers, chains = Movers(), list(chains)
     turned = {(chain.armature, bone) for chain in chains for bone in chain.turned_bones}
     roots = [node for chain in chains for node in ((chain.armature, chain.bones[0]), *chain.followed)]
@@ -226,7 +226,7 @@ def _clip(
 
 def _lone_targets(
     pairing: Pairing,
-    rigs: Mapping[bpy.types.Object, Sequence[RigChain]],
+    rigs: Mapping[bpy.types.Object, Sequence[TurningBones]],
     used: set[bpy.types.Action | None],
     names: Sequence[str] | None,
 ) -> list[tuple[list[Play], list[Play]]]:

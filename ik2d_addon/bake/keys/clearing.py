@@ -211,13 +211,18 @@ def baked_paths(armature: bpy.types.Object, bones: Sequence[str]) -> set[str]:
     return {bone.path_from_id(name) for bone in posed for name in ROTATIONS}
 
 
-def forget_bakes(armature: Object, chains: Iterable[PropertyGroup]) -> None:
-    """Reset the results of some chains' last bakes; the rig's too where no chain has one left."""
+def forget_bakes(
+    armature: Object, chains: Iterable[PropertyGroup], mechanisms: Iterable[PropertyGroup] = ()
+) -> None:
+    """Reset the results of some chains' and mechanisms' last bakes; the rig's too where none has one left."""
     settings = armature.ik2d
+    for mechanism in mechanisms:
+        mechanism.property_unset("bake_mark")
     for chain in chains:
         for name in ("last_bake", "bake_reached", "missed_frames", "worst_frame", "bake_mark"):
             chain.property_unset(name)
-    if not any(other.last_bake for other in settings.chains):
+    left = any(other.last_bake for other in settings.chains)
+    if not left and not any(other.bake_mark for other in settings.mechanisms):
         for name in ("last_bake", "last_bake_lines", "last_bake_clips", "last_bake_alert", "bake_mark"):
             settings.property_unset(name)
 
@@ -268,6 +273,9 @@ def clear_bakes(
                 continue
             put_slides_back(armature, all_bones([settings]))
             forget_bakes(armature, [settings])
+    for machine in armature.ik2d.mechanisms if given.any else ():
+        if machine.bake_mark and not baked_keys(armature, bones_of_all(armature, (), [machine])):
+            forget_bakes(armature, (), [machine])
             live_again(settings)
     for machine in armature.ik2d.mechanisms if given.any else ():
         if machine.was_live and not baked_keys(armature, bones_of_all(armature, (), [machine])):

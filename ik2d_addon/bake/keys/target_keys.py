@@ -33,8 +33,8 @@ def target_key_frames(rig: RigChain, first: float, last: float, pace: float = 1.
     One without keys takes those of its parents, a blend those of what it copies. pace: how fast time goes
     in actions, where the scene's is remapped. Raises IK2DError where there are no keys at all.
     """
-    frames = {frame for node in rig.followed for frame in _moving_frames(node)}
-    if not frames:
+    shown = key_frames_of(rig.followed, pace)
+    if not shown:
         name = f"{rig.target.name}/{rig.subtarget}" if rig.subtarget else rig.target.name
         raise refusal(
             "Chain '{chain}': its target '{name}' has no keys in its action, nor has what it is "
@@ -42,8 +42,13 @@ def target_key_frames(rig: RigChain, first: float, last: float, pace: float = 1.
             chain=rig.name,
             name=name,
         )
-    shown = {round(frame / pace, 3) for frame in frames}  # 32 bits: nearer than this, two keys are one
     return sorted({first, last} | {frame for frame in shown if first <= frame <= last})
+
+
+def key_frames_of(nodes: Sequence[Node], pace: float = 1.0) -> set[float]:
+    """Return the frames on which what moves objects or bones has keys."""
+    frames = {frame for node in nodes for frame in _moving_frames(node)}
+    return {round(frame / pace, 3) for frame in frames}  # 32 bits: nearer than this, two keys are one
 
 
 def held_keys(rig: RigChain, frames: Sequence[float], pace: float) -> NDArray[np.bool_]:

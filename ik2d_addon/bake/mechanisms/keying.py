@@ -3,7 +3,7 @@
 
 From key to key each channel is a cubic through the solved poses at both thirds. Where joints would open
 between by more than a bound, the gap gets keys on subframes: the error of such a cubic falls with the fourth
-power of the gap.
+power of the gap. Where frames are left without keys, bones are off their solved poses by no more, either.
 """
 
 from collections.abc import Sequence
@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...core.affine import changed
 from ...core.inputs import Floats
 from ...core.mechanism import MechanismSolution, MechanismStatus
+from ...core.mechanism.joints import Body
 from ...rig.animation.bone_channels import BoneRotation
 from ...rig.animation.times import pace_of
 from ...rig.mechanism.aiming import aimed, fixed_bones
@@ -30,16 +31,28 @@ from ...rig.mechanism.posing import (
     written_bones,
 )
 from ...rig.mechanism.read import RigMechanism
-from ...rig.mechanism.values import askew_drivers, driver_values, target_places
+from ...rig.mechanism.values import (
+    SteppedTurns,
+    askew_drivers,
+    driver_key_times,
+    driver_values,
+    target_places,
+)
+from ..keys.target_keys import key_frames_of
+from ..request import BakeOptions
 
-# Where a mechanism is solved from a key on: at sixths. The curve goes through the thirds and is compared at
-# the others, where a cubic is furthest off.
-_PARTS = 6
-_THIRDS, _LOOKS = (2, 4), (1, 3, 5)
-# A gap is parted into so many at most, so often, and to no less than this (frames): two nearer keys are one.
-_MOST_PARTS, _ROUNDS, _LEAST = 8, 3, 0.0625
+# Where a mechanism is solved from a key on: the curve goes through the thirds and is compared at the others,
+# where a cubic is furthest off; in a gap of more than a frame at half frames, too.
+_THIRDS, _LOOKS = np.array((1.0 / 3.0, 2.0 / 3.0)), np.array((1.0 / 6.0, 0.5, 5.0 / 6.0))
+# A gap is parted into so many at most, and to no less than this (frames): two nearer keys are one. So often
+# where all frames have keys, and where some may have none.
+_MOST_PARTS, _LEAST, _ROUNDS, _SPARSE_ROUNDS = 8, 0.0625, 3, 12
 # Of the bound, since a joint may be open a little more where it is not looked at.
 _MARGIN = 0.5
+# Bones that turn by less in a gap (radians) stay, and by more to its end step; keys nearer than this are one.
+_STILL, _STEP, _NEAR = 1e-7, 1e-4, 0.02
+# A driver of a target that goes on from the frame before to a value this far off (radians) has jumped.
+_JUMP = 0.05
 _ROUND = 2.0 * np.pi
 
 
@@ -48,114 +61,229 @@ class KeyedMechanism:
     """A mechanism as it was solved, and the rotations to key."""
 
     rig: RigMechanism
-    frames: Sequence[int]
+    frames: NDArray[np.intp]  # all whole ones
     solution: MechanismSolution  # on the frames
     rotations: list[BoneRotation]
     keys: Floats  # (k,) the scene's times of the keys
-    by_chain: tuple[str, ...]  # drivers that chains turn, and that are not as the loops ask
+    bound: float  # on openings between keys, as a part of the size
+    unkeyed: tuple[str, ...]  # drivers that others turn, and that are not as the loops ask
+    open_times: (
+        Floats  # between keys that are as near as can be, where joints are open by more than the bound
+    )
+    jumps: NDArray[np.intp]  # frames on which a target's pose is another one than that gone on to
 
 
 class _Solver:
-    """Solves a mechanism at times; places of its target are read once for each."""
+    """Solves a mechanism at times; what is stepped to is read once for each."""
 
-    def __init__(self, scene: bpy.types.Scene, rig: RigMechanism) -> None:
-        self._scene, self._rig = scene, rig
+    def __init__(self, scene: bpy.types.Scene, rig: RigMechanism, frames: Floats) -> None:
+        self._scene, self._rig, self._frames = scene, rig, frames
         self._places: dict[float, Floats] = {}
+        self._stepped = SteppedTurns(scene, rig)
+        self._goal = next((one for one in rig.drivers if one.target is not None), None)
+        self.jumped = np.zeros(0, np.intp)  # rows of frames that have not the pose gone on to
+        self.on_frames = self.at(frames)
+        if self._goal is not None and len(frames) > 1:
+            on_frames = self._free_values()
+            before: dict[Body, ArrayLike] = {
+                body: np.append(values[:1], values[:-1]) for body, values in on_frames.items()
+            }
+            onward = self._dragged(frames, before).drivers
+            off = np.max([np.abs(onward[body] - values) for body, values in on_frames.items()], axis=0)
+            self.jumped = np.flatnonzero(off > _JUMP)
 
-    def solution(self, times: Floats) -> MechanismSolution:
-        """Return the solution at ascending times."""
-        rig, given = self._rig, driver_values(self._scene, self._rig, times.tolist())
-        goal = next((one for one in rig.drivers if one.target is not None), None)
-        if goal is None or goal.target is None:
-            return solution_of(rig, given)
+    def at(self, times: Floats) -> MechanismSolution:
+        """Return the solution at ascending times: of a target, between frames on the branch of these."""
+        if self._goal is not None:
+            return self._dragged(times, self._near(times) if times is not self._frames else None)
+        given = driver_values(self._scene, self._rig, times.tolist(), self._stepped)
+        return solution_of(self._rig, given)
+
+    def _free_values(self) -> dict[Body, Floats]:
+        """Return the values on the frames of the drivers that the target moves."""
+        free = [one.body for one in self._rig.drivers if one.target is not None]
+        return {body: self.on_frames.drivers[body] for body in free}
+
+    def _near(self, times: Floats) -> dict[Body, ArrayLike]:
+        """Return values near those at times, of a gap before a jump those before it."""
+        row = (np.searchsorted(self._frames, times, side="right") - 1).clip(0)
+        stays = np.isin(row + 1, self.jumped)
+        return {
+            body: np.where(stays, values[row], np.interp(times, self._frames, values))
+            for body, values in self._free_values().items()
+        }
+
+    def _dragged(self, times: Floats, near: dict[Body, ArrayLike] | None) -> MechanismSolution:
+        rig, goal = self._rig, self._goal
+        assert goal is not None and goal.target is not None
+        given = driver_values(self._scene, rig, times.tolist(), self._stepped)
         new = [time for time in times.tolist() if time not in self._places]
         if new:
             found = target_places(self._scene, rig, goal.target, new)
             self._places |= zip(new, found, strict=True)
         places = np.array([self._places[time] for time in times.tolist()])
-        return solution_of(rig, given, places)
+        return solution_of(rig, given, places, near)
 
 
 def key_mechanism(
-    scene: bpy.types.Scene, rig: RigMechanism, frames: Sequence[int], single_axis: bool
+    scene: bpy.types.Scene, rig: RigMechanism, frames: Sequence[int], options: BakeOptions
 ) -> KeyedMechanism:
     """Solve a mechanism on frames, and between them as far as its keys need it. Keys nothing."""
-    solver, on_frames = _Solver(scene, rig), np.array(frames, np.float64)
-    solution, keys = solver.solution(on_frames), on_frames
-    looked = np.union1d(on_frames, (on_frames[:-1] + on_frames[1:]) / 2.0).tolist()
-    written, by_chain = written_bones(rig, solution, askew_drivers(scene, rig, looked))
-    bound = _MARGIN * rig.open_between * rig.size
-    for left in reversed(range(_ROUNDS)):
-        rotations, opened = _shaped(rig, solver, keys, written, single_axis)
-        parts = _parts(keys, opened, bound)
+    whole = np.arange(frames[0], frames[-1] + 1)
+    solver, on_frames = _Solver(scene, rig, whole.astype(np.float64)), np.array(frames, np.float64)
+    looked = np.union1d(whole, (whole[:-1] + whole[1:]) / 2.0).tolist()
+    written, unkeyed = written_bones(rig, solver.on_frames, askew_drivers(scene, rig, looked))
+    keys, bound = _first_keys(scene, rig, on_frames, options)
+    for left in reversed(range(_ROUNDS if len(keys) >= len(whole) else _SPARSE_ROUNDS)):
+        rotations, opened, worst = _shaped(rig, solver, keys, written, options.single_axis)
+        parts = _parts(keys, opened, _MARGIN * bound * rig.size)
         if not left or (parts == 1).all():
             break
         keys = _parted(keys, parts)
     times = pace_of(scene) * keys
-    return KeyedMechanism(
-        rig, frames, solution, [changed(one, frames=times) for one in rotations], keys, by_chain
-    )
+    timed = [changed(one, frames=times) for one in rotations]
+    jumps = whole[solver.jumped]
+    open_times = worst[opened > bound * rig.size]
+    return KeyedMechanism(rig, whole, solver.on_frames, timed, keys, bound, unkeyed, open_times, jumps)
+
+
+def _first_keys(
+    scene: bpy.types.Scene, rig: RigMechanism, frames: Floats, options: BakeOptions
+) -> tuple[Floats, float]:
+    """Return the times (k,) to key first, and the bound for openings between, as a part of the size.
+
+    All frames, and keys of drivers on subframes, where curves may have corners; of the options that leave
+    out frames the ends, or the keys of all that drives.
+    """
+    followed = [one.target for one in rig.drivers if one.target is not None]
+    driven = np.array([*driver_key_times(scene, rig), *key_frames_of(followed, pace_of(scene))])
+    driven = driven[(driven > frames[0]) & (driven < frames[-1])]
+    ends = np.unique(frames[[0, -1]])
+    if options.reduce > 0.0:
+        scale = np.mean(np.abs(rig.armature.matrix_world.to_scale()))
+        return ends, float(options.reduce / scale / rig.size)
+    if options.on_target_keys:
+        return _apart(np.union1d(ends, driven)), rig.open_between
+    corners = driven[np.abs(driven - np.rint(driven)) > _NEAR]
+    return _apart(np.union1d(frames, corners)), rig.open_between
+
+
+def _apart(times: Floats) -> Floats:
+    """Return ascending times without those that are too near to the one before, but with the last."""
+    kept: Floats = times[np.append(np.diff(times) > _NEAR, True)]
+    return kept
 
 
 def _shaped(
     rig: RigMechanism, solver: _Solver, keys: Floats, written: Sequence[str], single_axis: bool
-) -> tuple[list[BoneRotation], Floats]:
-    """Return the rotations with handles for keys (k,), and how far joints are open in each gap (k - 1,)."""
-    shares = np.arange(_PARTS) / _PARTS
-    times = np.append((keys[:-1, None] + np.diff(keys)[:, None] * shares).ravel(), keys[-1:])
-    solution = solver.solution(times)
-    driving = fixed_bones(rig)
+) -> tuple[list[BoneRotation], Floats, Floats]:
+    """Return the rotations with handles for keys (k,), how far joints are open in gaps (k - 1,), and when.
+
+    In a gap of more than a frame also how far bones are off their solved poses.
+    """
+    gaps, shares = _looks(keys)
+    lengths = np.diff(keys)
+    thirds = keys[:-1, None] + lengths[:, None] * _THIRDS
+    looks = keys[gaps] + shares * lengths[gaps]
+    times, rows = np.unique(np.concatenate((keys, thirds.ravel(), looks)), return_inverse=True)
+    on_keys, on_thirds, on_looks = np.split(rows, np.cumsum((len(keys), thirds.size)))
+    solution, driving = solver.at(times), fixed_bones(rig)
     turns = aimed(rig, local_turns(rig, solution), driving)
     for bone in written:
         if bone not in driving:
             turns[bone] = turns[bone] - _ROUND * np.rint(turns[bone][0] / _ROUND)
+    held = _held([turns[bone] for bone in written], on_keys, on_thirds.reshape(-1, 2), gaps, on_looks)
     channels = channels_at(rig, {bone: turns[bone] for bone in written}, single_axis)
-    looked = (np.arange(len(keys) - 1)[:, None] * _PARTS + np.array(_LOOKS)).ravel()
-    rotations, played = [], {}
+    rotations = []
+    played = {bone: turning_matrices(rig, bone, turns[bone][on_looks]) for bone in rig.bones}
+    solved = Motions.of_rotations(rig, played)
     for bone, rotation in channels.items():
-        at_keys, handles = _handles(rotation.values)
-        rotations.append(changed(rotation, values=at_keys, handles=handles if len(keys) > 1 else None))
-        played[bone] = rotation_matrices(rig, rotation, _between(at_keys, handles))
-    for bone in rig.bones:
-        if bone not in played:
-            played[bone] = turning_matrices(rig, bone, turns[bone][looked])
+        values = rotation.values[on_keys]
+        handles = _handles(values, rotation.values[on_thirds.reshape(-1, 2)])
+        rotations.append(changed(rotation, values=values, handles=handles if len(keys) > 1 else None))
+        if held.any():
+            rotations[-1] = changed(rotations[-1], held=np.append(held, False))
+        played[bone] = rotation_matrices(rig, rotation, _between(values, handles, gaps, shares, held))
     if len(keys) < 2:
-        return rotations, np.zeros(0)
-    opened = openings(rig, Motions.of_rotations(rig, played)).reshape(-1, len(_LOOKS)).max(axis=1)
-    torn = solution.status[looked].reshape(-1, len(_LOOKS)) == MechanismStatus.OPEN
-    return rotations, np.where(torn.any(axis=1), 0.0, opened)  # more keys would not close them
+        return rotations, np.zeros(0), np.zeros(0)
+    motions = Motions.of_rotations(rig, played)
+    torn = solution.status[on_looks] == MechanismStatus.OPEN  # more keys would not close them
+    off = np.where(torn, 0.0, openings(rig, motions))
+    if (lengths > 1.0).any():
+        tails = {bone: placed.tail for bone, placed in rig.placed.items()}
+        strays = [motions.at(bone, tail) - solved.at(bone, tail) for bone, tail in tails.items()]
+        away = np.linalg.norm(strays, axis=2).max(axis=0)
+        off = np.maximum(off, np.where(lengths[gaps] > 1.0, away, 0.0))
+    order = np.lexsort((off, gaps))
+    last = np.append(np.diff(gaps[order]) > 0, True)  # of each gap its worst
+    return rotations, off[order][last], looks[order][last]
 
 
-def _handles(values: Floats) -> tuple[Floats, Floats]:
-    """Return the values at keys (k, c) of those at sixths, and handles (2, k, c) through the thirds."""
-    at_keys = values[::_PARTS]
+def _looks(keys: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """Return the gaps in which curves are compared with solved poses, and the part of the gap (m,)."""
+    count = len(keys) - 1
+    gaps, shares = np.repeat(np.arange(count), len(_LOOKS)), np.tile(_LOOKS, count)
+    lengths = np.diff(keys)
+    if not (lengths > 1.0).any():
+        return gaps, shares
+    halves = np.arange(np.floor(2.0 * keys[0]), 2.0 * keys[-1]) / 2.0
+    row = (np.searchsorted(keys, halves, side="right") - 1).clip(0)
+    inside = (lengths[row] > 1.0) & (halves > keys[row])
+    part = (halves - keys[row]) / lengths[row]
+    return np.append(gaps, row[inside]), np.append(shares, part[inside])
+
+
+def _held(
+    turns: Sequence[Floats],
+    on_keys: NDArray[np.intp],
+    on_thirds: NDArray[np.intp],
+    gaps: NDArray[np.intp],
+    on_looks: NDArray[np.intp],
+) -> NDArray[np.bool_]:
+    """Return a mask (k - 1,) of gaps in which all bones stay as at the start, and step at the end."""
+    moved, steps = np.zeros(len(on_keys) - 1), np.zeros(len(on_keys) - 1)
+    for turn in turns:
+        start = turn[on_keys[:-1]]
+        moved = np.maximum(moved, np.abs(turn[on_thirds] - start[:, None]).max(axis=1, initial=0.0))
+        np.maximum.at(moved, gaps, np.abs(turn[on_looks] - start[gaps]))
+        steps = np.maximum(steps, np.abs(np.diff(turn[on_keys])))
+    return (moved < _STILL) & (steps > _STEP)
+
+
+def _handles(at_keys: Floats, thirds: Floats) -> Floats:
+    """Return handles (2, k, c) of values at keys (k, c) and at both thirds (k - 1, 2, c) of each gap."""
     start, end = at_keys[:-1], at_keys[1:]
-    first, second = (values[third::_PARTS] for third in _THIRDS)
+    first, second = thirds[:, 0], thirds[:, 1]
     handles = np.stack((at_keys, at_keys))
     handles[1, :-1] = (-5.0 * start + 18.0 * first - 9.0 * second + 2.0 * end) / 6.0
     handles[0, 1:] = (2.0 * start - 9.0 * first + 18.0 * second - 5.0 * end) / 6.0
-    return at_keys, handles
+    return handles
 
 
-def _between(at_keys: Floats, handles: Floats) -> Floats:
-    """Return the values (looks, c) that keys with handles play where they are compared."""
-    u = (np.array(_LOOKS) / _PARTS)[None, :, None]
-    a, b = at_keys[:-1, None], handles[1, :-1, None]
-    c, d = handles[0, 1:, None], at_keys[1:, None]
+def _between(
+    at_keys: Floats, handles: Floats, gaps: NDArray[np.intp], shares: Floats, held: NDArray[np.bool_]
+) -> Floats:
+    """Return the values (m, c) that keys with handles play in gaps (m,) at shares (m,) of these."""
+    u = np.where(held[gaps], 0.0, shares)[:, None]
+    a, b, c, d = at_keys[gaps], handles[1, gaps], handles[0, gaps + 1], at_keys[gaps + 1]
     v = 1.0 - u
     played: Floats = a * v**3 + 3.0 * b * v * v * u + 3.0 * c * v * u * u + d * u**3
-    return played.reshape(-1, at_keys.shape[1])
+    return played
 
 
 def _parts(keys: Floats, opened: Floats, bound: float) -> NDArray[np.intp]:
-    """Return into how many parts each gap is to be parted."""
+    """Return into how many parts each gap is to be parted: down to frames first."""
     wanted: Floats = np.ceil(1.05 * (opened / bound) ** 0.25).clip(1, _MOST_PARTS)
-    room = np.maximum(1.0, np.floor(np.diff(keys) / _LEAST))
+    lengths = np.diff(keys)
+    room = np.maximum(1.0, np.floor(np.where(lengths > 1.0, np.ceil(lengths), lengths / _LEAST)))
     parts: NDArray[np.intp] = np.minimum(wanted, room).astype(np.intp)
     return parts
 
 
 def _parted(keys: Floats, parts: NDArray[np.intp]) -> Floats:
-    """Return the keys (k,) with those that part each gap."""
-    each = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(keys[:-1], keys[1:], parts, strict=True)]
-    return np.concatenate([*each, keys[-1:]])
+    """Return the keys (k,) with those that part each gap, of one of more than a frame on frames."""
+    each = []
+    for first, last, count in zip(keys[:-1], keys[1:], parts, strict=True):
+        its = np.linspace(first, last, count, endpoint=False)
+        each.append(np.append(first, np.rint(its[1:])) if last - first > 1.0 else its)
+    return _apart(np.unique(np.concatenate([*each, keys[-1:]])))

@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Mechanisms played back: how far joints are open in Blender's evaluated pose, and the report of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.mechanism import MechanismStatus
-from ...core.words import quoted, say
+from ...core.words import number_of, quoted, say
+from ...rig.animation.bone_channels import BoneRotation, locked_channels
 from ...rig.mechanism.posing import evaluated_motions, openings, pose_of
 from ...rig.mechanism.values import stepping
 from ..playback import VERIFY_NOTHING
 from ..reporting.mechanism_report import MechanismReport
 from .keying import KeyedMechanism
+
+# A ram leaves its stroke by more than this part of the size; frames are named up to so many.
+_OVER, _NAMED = 1e-5, 3
 
 
 def reports_of(
@@ -23,13 +28,20 @@ def reports_of(
     """Return the reports on the mechanisms of an armature, by its evaluated pose with the new keys."""
     if not machines:
         return ()
-    frames = np.array(machines[0].frames)
-    times = np.sort(np.concatenate((frames, (frames[:-1] + frames[1:]) / 2.0)))
+    frames = machines[0].frames
+    half_way = (frames[:-1] + frames[1:]) / 2.0
+    times = np.unique(np.concatenate((frames, half_way, *(machine.open_times for machine in machines))))
     if verify == VERIFY_NOTHING:
         opened = [np.full(len(times), np.nan)] * len(machines)
     else:
         opened = _played(scene, armature, machines, times)
-    return tuple(_report(machine, its) for machine, its in zip(machines, opened, strict=True))
+    on, gaps = np.searchsorted(times, frames), np.searchsorted(frames, times, side="right") - 1
+    reports = []
+    for machine, its in zip(machines, opened, strict=True):
+        between = np.full(len(frames), -np.inf)
+        np.maximum.at(between, gaps[~np.isin(times, frames)], its[~np.isin(times, frames)])
+        reports.append(_report(machine, its[on], between[:-1]))
+    return tuple(reports)
 
 
 def _played(
@@ -48,32 +60,81 @@ def _played(
     ]
 
 
-def _report(machine: KeyedMechanism, opened: Floats) -> MechanismReport:
-    rig, solution = machine.rig, machine.solution
+def _report(machine: KeyedMechanism, opened: Floats, between: Floats) -> MechanismReport:
+    rig, solution, frames = machine.rig, machine.solution, machine.frames
     held = np.array(list(solution.held.values())).any(axis=0)
     held |= solution.status == MechanismStatus.HELD
-    remarks = list(solution.remarks())
-    if machine.by_chain:
-        remarks.append(
-            say(
-                "a chain turns {bones} to where its loops tear; keep the chain's target nearer",
-                bones=quoted(machine.by_chain),
-            )
-        )
     return MechanismReport(
         name=rig.name,
         armature=rig.armature.name,
         bones=rig.bones,
-        frames=np.array(machine.frames),
+        frames=frames,
         size=rig.size,
-        open=opened[::2],
-        open_between=opened[1::2],
-        bound=rig.open_between,
+        open=opened,
+        open_between=between,
+        bound=machine.bound,
         keys=len(machine.keys),
-        held=np.broadcast_to(held, len(machine.frames)),
+        held=np.broadcast_to(held, len(frames)),
         dead_points=_dead_points(machine),
-        remarks=tuple(remarks),
+        remarks=(*solution.remarks(frames.tolist()), *_remarks(machine)),
+        unit=float(np.mean(np.abs(rig.armature.matrix_world.to_scale()))),
+        unkeyed=frozenset(np.setdiff1d(frames, machine.keys).tolist()),
     )
+
+
+def _remarks(machine: KeyedMechanism) -> Iterator[str]:
+    """Yield sentences on what others turn too far, on jumps, and on rams that are drawn too far."""
+    rig, frames = machine.rig, machine.frames
+    if chained := [bone for bone in machine.unkeyed if bone in rig.chained]:
+        yield say(
+            "a chain turns {bones} to where its loops tear; keep the chain's target nearer",
+            bones=quoted(chained),
+        )
+    if others := [bone for bone in machine.unkeyed if bone not in rig.chained]:
+        yield say(
+            "a constraint, a driver or an NLA strip turns {bones} to where its loops tear, and no key can "
+            "hold it; have it turn less far",
+            bones=quoted(others),
+        )
+    if locked := [one.bone for one in machine.rotations if _is_held(rig.armature.pose.bones[one.bone], one)]:
+        yield say("locked rotation channels keep {bones} from turning; unlock them", bones=quoted(locked))
+    if len(machine.jumps):
+        yield say(
+            "it jumps to another pose, which is nearer to the target, on {frames}; set Target's Way to Go On "
+            "to keep to one",
+            frames=_named(machine.jumps),
+        )
+    driving = {one.bone for one in rig.drivers}
+    for ram in rig.rams:
+        least, most = ram.stroke
+        lengths = machine.solution.length(ram.bone)
+        over = np.maximum(least - lengths, lengths - most)
+        if most > 0.0 and ram.bone not in driving and (over > _OVER * rig.size).any():
+            worst = int(over.argmax())
+            yield say(
+                "the ram '{bone}' leaves its stroke of {least:.3g} to {most:.3g} on {frames}: it is "
+                "{length:.3g} long on frame {frame}",
+                bone=ram.bone,
+                least=least,
+                most=most,
+                frames=_named(frames[over > _OVER * rig.size]),
+                length=float(lengths[worst]),
+                frame=int(frames[worst]),
+            )
+
+
+def _is_held(bone: bpy.types.PoseBone, rotation: BoneRotation) -> bool:
+    """Return whether locks keep a bone from values that it is to have."""
+    now = np.array(getattr(bone, rotation.property))
+    off = np.abs(rotation.values - now).max(axis=0) > _OVER
+    return bool((off & locked_channels(bone)).any())
+
+
+def _named(frames: NDArray[np.intp]) -> str:
+    """Return frames in words: their number, where there are many, and the first."""
+    if len(frames) <= _NAMED:
+        return say("frame {frames}", frames=", ".join(map(str, frames.tolist())))
+    return say("{frames}, the first {frame}", frames=number_of(len(frames), "frame"), frame=int(frames[0]))
 
 
 def _dead_points(machine: KeyedMechanism) -> dict[str, tuple[float, ...]]:

@@ -132,8 +132,9 @@ class BakeReport:
 
     @property
     def max_error(self) -> float:
-        """The largest known distance from a tip to its target, on the frames and between them."""
-        return max((chain.max_error for chain in self.chains), default=0.0)
+        """The largest known distance from a tip to its target, or opening of a joint, also between frames."""
+        known = [chain.max_error for chain in self.chains] + [one.max_error for one in self.mechanisms]
+        return max(known, default=0.0)
 
     def sentence(self) -> str:
         """Return one sentence with the numbers that matter, for the status bar and the terminal."""

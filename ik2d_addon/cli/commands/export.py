@@ -55,7 +55,7 @@ def _exported(options: argparse.Namespace, output: str, held: ExitStack) -> tupl
     """Export the open file to a folder next to the output; return the report, and that folder."""
     names = dict.fromkeys(options.armature or [None])
     asked = (argparse.Namespace(armature=name, chains=None) for name in names)
-    armatures = list(dict.fromkeys(ob for one in asked for ob in armatures_of(one)))
+    armatures = list(dict.fromkeys(ob for one in asked for ob in armatures_of(one, machines_too=True)))
     scene.leave_edit_mode(armatures)
     folder = held.enter_context(files.temporary_folder(output))
     with stdout_unheard():  # exporters print what they do

@@ -47,7 +47,7 @@ def _read(path: str) -> dict[str, Any]:
 def _summary(content: dict[str, Any]) -> dict[str, Any]:
     """Return the summary of a report; raise LookupError, TypeError or ValueError for anything else."""
     armatures = content["armatures"]
-    if not armatures or not all(clip["chains"] for clip in _clips(armatures)):
+    if not armatures or not all(clip["chains"] or clip.get("mechanisms") for clip in _clips(armatures)):
         raise ValueError
     return {
         "file": str(content["file"]),
@@ -129,8 +129,8 @@ def _verdict(found: Sequence[dict[str, Any]], options: argparse.Namespace) -> in
     """Print the summary of all reports; return the exit code."""
     worst = max(found, key=lambda entry: entry["max_error"])
     say(
-        f"ik2d: {len(found)} reports; the largest distance from a tip to its target is"
-        f" {worst['max_error']:.6g} units, in {worst['file']}"
+        f"ik2d: {len(found)} reports; the largest distance from a tip to its target, or opening of a joint,"
+        f" is {worst['max_error']:.6g} units, in {worst['file']}"
     )
     allowed, broken = options.max_error, {}
     if allowed is not None:

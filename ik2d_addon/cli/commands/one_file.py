@@ -103,8 +103,11 @@ def _open_one() -> str:
     return bpy.data.filepath
 
 
-def armatures_of(options: argparse.Namespace) -> list[bpy.types.Object]:
-    """Return the armatures that the options ask for; raise IK2DError without any."""
+def armatures_of(options: argparse.Namespace, machines_too: bool = False) -> list[bpy.types.Object]:
+    """Return the armatures that the options ask for; raise IK2DError without any.
+
+    machines_too: whether one with mechanisms alone counts where no options name these.
+    """
     if options.armature is not None:
         armature = bpy.context.scene.objects.get(options.armature) or bpy.data.objects.get(options.armature)
         if armature is None:
@@ -120,7 +123,7 @@ def armatures_of(options: argparse.Namespace) -> list[bpy.types.Object]:
             if not any(name in o.ik2d.mechanisms for o in chosen):
                 raise IK2DError(f"no armature of the scene has a mechanism '{name}'")
     else:
-        takes = hasattr(options, "mechanisms")
+        takes = machines_too or hasattr(options, "mechanisms")
         chosen = [o for o in armatures if any(one.enabled for one in _parts(o, takes))]
     if not chosen and not options.chains:
         raise IK2DError(

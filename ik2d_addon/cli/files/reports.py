@@ -97,7 +97,7 @@ def _rows(report: BakeReport) -> Iterator[dict[str, Any]]:
     """Yield the rows of a report's frames, of several actions each after its action's name."""
     for clip in report.by_action:
         named = {"action": clip.action} if report.actions else {}
-        yield from (named | row for chain in clip.chains for row in chain.rows())
+        yield from (named | row for one in (*clip.chains, *clip.mechanisms) for row in one.rows())
 
 
 def _json(value: Any, line: str = "\n") -> str:

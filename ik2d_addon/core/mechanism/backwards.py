@@ -24,6 +24,8 @@ BLOCK = 1_000_000
 ROUNDS, WIDTH, DAMPING, CHANGE = 40, 1e-6, 1e-4, 10.0
 # A step that is smaller ends it. Farther from the target, several drivers start from other places too.
 SMALL, SHORT, TRIES = 1e-14, 1e-10, 8
+# Poses whose distances differ by no more (sizes) are equally near, and values that do by more have jumped.
+EQUAL, JUMP = 1e-10, 0.05
 # Rows of a driver's table that are looked at first on the way downhill; then twice as many each time.
 FIRST_ROWS, MOST_ROWS = 8, 512
 # Where the place is as near to its target so far (radians, sizes) on this side of a dead point, it stays.
@@ -47,15 +49,19 @@ def solved_backwards(
     going_on: GoingOn | None,
     dead: str,
     ease: float,
+    near: Floats | None = None,
 ) -> MechanismSolution:
     """Return the solution with free drivers at their best for targets (frames,), parts of the size.
 
     values: (frames,) of each driver; those of free ones are not looked at. going_on: None for each frame by
-    itself. dead, ease: as `solve` has them; `given` has the values that it brings to those used.
+    itself. dead, ease: as `solve` has them; `given` has the values that it brings to those used. near:
+    (frames, free) values from which each frame starts instead.
     """
     way, search = going_on or GoingOn(), _Search(plan, list(values), list(free), end, dead)
     starts = search.starts(way.ranges)
-    if going_on is not None:
+    if near is not None:
+        best, _ = search.refined(np.clip(near, search.low, search.high), targets, slice(None))
+    elif going_on is not None:
         if way.start is None:
             found = search.nearest(starts, targets[:1], slice(0, 1))[0]
         else:
@@ -68,12 +74,16 @@ def solved_backwards(
     else:
         first, *others = search.nearest(starts, targets, slice(None))
         best, missed = search.refined(first, targets, slice(None))
-        for start in others:  # where that one ends short of a target
-            rows = np.flatnonzero(missed > SHORT)
+        for start in others:  # where that one ends short of a target; one driver's may be as near
+            rows = np.flatnonzero((missed > SHORT) | (len(free) == 1))
             if len(rows):
                 again, short = search.refined(start[rows], targets[rows], rows)
-                better = short < missed[rows]
+                better = short < missed[rows] - EQUAL if len(free) == 1 else short < missed[rows]
+                if len(free) == 1:  # of poses equally near, the one nearer to rest
+                    ways = [np.abs(found[:, 0] - starts[0, 0]) for found in (again, best[rows])]
+                    better |= (short <= missed[rows] + EQUAL) & (ways[0] < ways[1] - JUMP)
                 best[rows[better]], missed[rows[better]] = again[better], short[better]
+        search.keep(best, missed, targets)
     used = list(values)
     for column, driver in enumerate(free):
         used[driver] = best[:, column]
@@ -121,7 +131,7 @@ class _Search:
         """Return the starts (s, m, k) whose places are nearest to each target (m,), the nearest first."""
         others = [value[rows] for value in self.values]
         is_one = all((value == value[0]).all() for n, value in enumerate(others) if n not in self.free)
-        found, block, tries = [], max(1, BLOCK // len(starts)), 1 if len(self.free) == 1 else TRIES
+        found, block, tries = [], max(1, BLOCK // len(starts)), 2 if len(self.free) == 1 else TRIES
         for first in range(0, len(targets), block):
             some = slice(first, first + block)
             count = len(targets[some])
@@ -132,8 +142,12 @@ class _Search:
                 places, closes = self.at(np.tile(starts, (count, 1)), each)
                 places, closes = places.reshape(count, -1), closes.reshape(count, -1)
             ways = np.where(closes, np.abs(places - targets[some, np.newaxis]), np.inf)
+            if len(self.free) == 1:
+                ways = _valleys(ways)
             order = np.argpartition(ways, tries, axis=1)[:, :tries]
             order = np.take_along_axis(order, np.take_along_axis(ways, order, axis=1).argsort(axis=1), axis=1)
+            known = np.isfinite(np.take_along_axis(ways, order, axis=1))
+            order = np.where(known, order, order[:, :1])
             found.append(starts[order])
         nearest: Floats = np.concatenate(found).swapaxes(0, 1)
         return nearest
@@ -169,6 +183,15 @@ class _Search:
         back = best + np.clip(before - best, -BEFORE, BEFORE)
         least, there = ways(np.array((best, back)))
         return np.array([[back if there <= least + AS_NEAR else best]])
+
+    def keep(self, best: Floats, missed: Floats, targets: Points) -> None:
+        """Have each row of values (m, k) go on from the row before where that is as near; changes `best`."""
+        for row in range(1, len(best)):
+            if np.abs(best[row] - best[row - 1]).max() > JUMP:
+                rows = slice(row, row + 1)
+                again, way = self.refined(best[row - 1 : row], targets[rows], rows)
+                if way[0] <= missed[row] + EQUAL:
+                    best[row] = again[0]
 
     def at(self, x: Floats, others: Sequence[Floats]) -> tuple[Points, Floats]:
         """Return the place (m,) at values x (m, k), and whether all loops close there."""
@@ -213,6 +236,17 @@ class _Search:
             slope = (self.at(x + step, others)[0] - self.at(x - step, others)[0]) / (2.0 * WIDTH)
             columns.append(np.stack((slope.real, slope.imag), axis=1))
         return np.stack(columns, axis=2)
+
+
+def _valleys(ways: Floats) -> Floats:
+    """Return distances (m, n) where they are less than at both sides, else none; the first is no part of it."""
+    padded = np.pad(ways[:, 1:], ((0, 0), (1, 1)), constant_values=np.inf)
+    middle, none = padded[:, 1:-1], np.full((len(ways), 1), np.inf)
+    valley = (middle <= padded[:, :-2]) & (middle <= padded[:, 2:])
+    found: Floats = np.concatenate((none, np.where(valley, middle, np.inf)), axis=1)
+    empty = ~np.isfinite(found).any(axis=1)
+    found[empty] = ways[empty]
+    return found
 
 
 def _damped(slopes: Floats, off: Floats, damping: Floats) -> Floats:

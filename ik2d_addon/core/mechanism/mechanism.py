@@ -197,17 +197,20 @@ class Mechanism:
         ranges: Mapping[Body, tuple[float, float]] | None = None,
         dead: str = "STOP",
         ease: float = 0.02,
+        near: Mapping[Body, ArrayLike] | None = None,
     ) -> MechanismSolution:
         """Return the poses that bring a place of a body nearest to targets, by the drivers not given.
 
         place: (x, y) at rest. target: (frames, 2), or one (2,). drivers: those that are given, as `solve` has
         them. The free ones start from the nearest of a table (one freedom: half degrees), then
-        Gauss-Newton's method with damping (Levenberg 1944) goes on with all targets at once. goes_on: each
-        frame starts from the one before instead, as a dragged point does: one driver goes to the first least
-        distance on its way, over no place that does not close. start: values of the free drivers from which
-        the first frame goes on; without, from the best of the table. ranges: of free drivers, within which
-        they stay then. `residual` has the distances; `given` the values by which `solve` with the same dead
-        and ease gives these poses.
+        Gauss-Newton's method with damping (Levenberg 1944) goes on with all targets at once. Of poses that
+        are equally near, a frame has that of the frame before, and the first one that nearest to rest.
+        goes_on: each frame starts from the one before instead, as a dragged point does: one driver goes to
+        the first least distance on its way, over no place that does not close. start: values of the free
+        drivers from which the first frame goes on; without, from the best of the table. ranges: of free
+        drivers, within which they stay then. near: values of all free drivers, (frames,) or one number, from
+        which frames start instead. `residual` has the distances; `given` the values by which `solve` with
+        the same dead and ease gives these poses.
         Raises IK2DError as `solve` does, and where all drivers are given.
 
         >>> crank = Mechanism().pin(0, "crank", [0, 0]).drive("crank")
@@ -231,7 +234,12 @@ class Mechanism:
         values = [np.broadcast_to(value, frames) for value in given]
         way = self._going_on(free, start, ranges) if goes_on else None
         body_place = self._number(body), at
-        return solved_backwards(plan, values, free, body_place, goals, way, dead, self._width(dead, ease))
+        starts = None
+        if near is not None:
+            around = self._values(near)
+            starts = np.stack([np.broadcast_to(around[count], frames) for count in free], axis=1)
+        width = self._width(dead, ease)
+        return solved_backwards(plan, values, free, body_place, goals, way, dead, width, starts)
 
     def _going_on(
         self,

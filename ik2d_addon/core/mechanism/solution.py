@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The poses of a mechanism over frames: turns, places, how far open, and which drivers were held."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -95,13 +96,21 @@ class MechanismSolution:
                 return ends[1] - ends[0], self.at(joint.b, ends[1]) - self.at(joint.a, ends[0])
         raise IK2DError(f"the mechanism has no ram {brief(name)}")
 
-    def remarks(self) -> list[str]:
-        """Return sentences on frames that are not as their drivers ask, in the user's language."""
+    def remarks(self, labels: Sequence[int] | None = None) -> list[str]:
+        """Return sentences on frames that are not as their drivers ask, in the user's language.
+
+        labels: the numbers of the frames; without them rows are named, from 0.
+        """
         said = []
+        named = noted("row {number}") if labels is None else noted("frame {number}")
         for driver, flags in self.held.items():
             if flags.any():
                 asked, used = self.given[driver][flags], self.drivers[driver][flags]
                 worst = int(np.abs(asked - used).argmax())
+                given = self._words(driver, asked[worst])
+                if labels is not None:
+                    frame = labels[np.flatnonzero(flags)[worst]]
+                    given = say("{value} on frame {frame}", value=given, frame=frame)
                 said.append(
                     say(
                         "{driver} is held at {value} on {count} of {frames} (given: {given})",
@@ -109,7 +118,7 @@ class MechanismSolution:
                         value=self._words(driver, used[worst]),
                         count=int(flags.sum()),
                         frames=number_of(len(flags), "frame"),
-                        given=self._words(driver, asked[worst]),
+                        given=given,
                     )
                 )
         count = int((self.status == MechanismStatus.OPEN).sum())
@@ -117,10 +126,10 @@ class MechanismSolution:
             frame = int(self.open.argmax())
             said.append(
                 say(
-                    "{what}: {gap} short on row {frame}, open on {count} of {frames}",
+                    "{what}: {gap} short on {place}, open on {count} of {frames}",
                     what=noted("A loop never closes") if count == len(self.open) else noted("A loop is open"),
                     gap=f"{self.open[frame]:.2g}",
-                    frame=frame,
+                    place=say(named, number=frame if labels is None else labels[frame]),
                     count=count,
                     frames=number_of(len(self.open), "frame"),
                 )

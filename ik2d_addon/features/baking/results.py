@@ -14,7 +14,14 @@ from ...rig.chain.chain import problem_of
 from ...rig.chain.post import bending_bones_of
 from ...ui.kept import kept
 from .clips import BAKED_TOO, clips_as_json, other_action, shown_clip
-from .staleness import AnimatedPaths, bake_fingerprint, changed_since, options_fingerprint, solve_fingerprint
+from .staleness import (
+    AnimatedPaths,
+    bake_fingerprint,
+    changed_since,
+    mechanism_fingerprint,
+    options_fingerprint,
+    solve_fingerprint,
+)
 
 # --- Keeping the report ------------------------------------------------------
 
@@ -65,6 +72,10 @@ def store_bake(armature: Object, report: BakeReport, scene: Scene | None = None)
         chain.missed_frames = " ".join(f"{a}..{b}" if b > a else f"{a}" for a, b in runs)
         chain.worst_frame = int(result.frames[result.worst_missed]) if runs else -1
         chain.bake_mark = bake_fingerprint(chain, animated) if is_played else ""
+    names = {result.name for result in shown.mechanisms} if is_played else set()
+    for mechanism in settings.mechanisms:
+        if mechanism.name in names:
+            mechanism.bake_mark = mechanism_fingerprint(mechanism, animated)
 
 
 def warnings_once(warnings: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -100,7 +111,7 @@ def _owned(armature: Object) -> PropertyGroup:
 
 def forget_all(armature: Object) -> None:
     """Remove all results from a rig."""
-    forget_bakes(armature, armature.ik2d.chains)
+    forget_bakes(armature, armature.ik2d.chains, armature.ik2d.mechanisms)
     for chain in armature.ik2d.chains:
         chain.property_unset("last_solve")
         chain.property_unset("solve_mark")
@@ -140,7 +151,7 @@ def _identity(armature: Object) -> str:
 def bake_is_stale(armature: Object, scene: Scene) -> str:
     """Return the first change since the last bake, in words; "" without any."""
     settings = armature.ik2d
-    changed = _first_change(armature, "bake_mark", bake_fingerprint)
+    changed = _first_change(armature, "bake_mark", bake_fingerprint, machine_mark=mechanism_fingerprint)
     if changed and (other := other_action(armature)):
         changed = "" if other == BAKED_TOO else say(other)
     return changed or changed_since(settings.bake_mark, options_fingerprint(settings, scene))
@@ -158,20 +169,26 @@ def _first_change(
     mark: str,
     fingerprint: Callable[[PropertyGroup, AnimatedPaths], str],
     scene: Scene | None = None,
+    machine_mark: Callable[[PropertyGroup, AnimatedPaths], str] | None = None,
 ) -> str:
-    """Return the first change since a mark, in words. scene: whose frame counts, if any does."""
-    chains = armature.ik2d.chains
+    """Return the first change since a mark, in words. scene: whose frame counts, if any does.
+
+    machine_mark: that of mechanisms; None where these have none.
+    """
+    parts = [(chain, fingerprint) for chain in armature.ik2d.chains]
+    if machine_mark is not None:
+        parts += [(mechanism, machine_mark) for mechanism in armature.ik2d.mechanisms]
 
     def found() -> str:
         animated = AnimatedPaths.of(armature)
-        for chain in chains:
-            before = getattr(chain, mark)
-            if before and (what := changed_since(before, fingerprint(chain, animated))):
-                return say("{what} of '{chain}'", what=what, chain=chain.name) if len(chains) > 1 else what
+        for part, now in parts:
+            before = getattr(part, mark)
+            if before and (what := changed_since(before, now(part, animated))):
+                return say("{what} of '{chain}'", what=what, chain=part.name) if len(parts) > 1 else what
         return ""
 
     frame = (scene.session_uid, scene.frame_current_final) if scene is not None else None
-    version = frame, [getattr(chain, mark) for chain in chains]
+    version = frame, [getattr(part, mark) for part, _ in parts]
     return kept(armature, mark, version, found, with_targets=True, of_the_frame=scene is not None)
 
 

@@ -123,6 +123,45 @@ def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
     )
 
 
+def mechanism_fingerprint(mechanism: PropertyGroup, animated: AnimatedPaths) -> str:
+    """Return the fingerprint of a mechanism's bake: settings, targets, keys. animated: its armature's."""
+    armature = mechanism.id_data
+    known = armature.data.bones
+    numbers = {name: animated.bones[known[name].as_pointer()] for name in known.keys()}  # names may change
+    paths = baked_paths(armature, mechanism.bones.keys())
+    paths |= {path for path in animated.of_settings if path.startswith(f"{mechanism.path_from_id()}.")}
+    keyed = sorted((placed for path in paths for placed in animated.curves.get(path, ())), key=itemgetter(0))
+    joints = [
+        (one.kind, numbers.get(one.bone), one.end, numbers.get(one.other), one.ratio, *one.stroke)
+        for one in mechanism.joints
+    ]
+    drivers = [
+        (one.kind, numbers.get(one.bone), *_named(one.target, one.subtarget), _length(one, animated))
+        for one in mechanism.drivers
+    ]
+    return _joined(
+        settings=[
+            (mechanism.dead, mechanism.way, mechanism.softness, mechanism.open_between),
+            [(numbers.get(bone.name), bone.other_side) for bone in mechanism.bones],
+            joints,
+            drivers,
+            *(
+                [tuple(known[bone.name].head_local), tuple(known[bone.name].tail_local)]
+                for bone in mechanism.bones
+                if bone.name in known
+            ),
+        ],
+        target=[made for one in mechanism.drivers for made in _movers(one.target, one.subtarget)],
+        keys=key_places(curve for _, curve in keyed),
+    )
+
+
+def _length(driver: PropertyGroup, animated: AnimatedPaths) -> float | None:
+    """Return the length that a ram has without keys."""
+    is_keyed = f"{driver.path_from_id()}.length" in animated.curves
+    return driver.length if driver.kind == 'RAM' and not is_keyed else None
+
+
 def solve_fingerprint(chain: PropertyGroup, scene: Scene, animated: AnimatedPaths | None = None) -> str:
     """Return the fingerprint of a chain's solve: settings, frame, target and pose."""
     armature, bones = chain.id_data, _bones(chain)

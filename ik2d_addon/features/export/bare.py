@@ -46,9 +46,9 @@ def _deformers(ob: bpy.types.Object) -> set[bpy.types.Object | None]:
 
 
 def _followed(armatures: Iterable[bpy.types.Object]) -> set[bpy.types.Object]:
-    """Return the empties that chains follow, or that were made for them."""
-    followed = (ob for armature in armatures for chain in armature.ik2d.chains for ob in _pointed_to(chain))
-    return {ob for ob in followed if ob.type == 'EMPTY'}
+    """Return the empties that chains and mechanisms follow, or that were made for them."""
+    parts = [part for armature in armatures for part in (*armature.ik2d.chains, *armature.ik2d.mechanisms)]
+    return {ob for part in parts for ob in _pointed_to(part) if ob.type == 'EMPTY'}
 
 
 def _pointed_to(settings: bpy.types.PropertyGroup) -> Iterator[bpy.types.Object]:
@@ -87,7 +87,7 @@ def make_local(objects: Iterable[bpy.types.Object]) -> None:
 
 
 def strip(armatures: Sequence[bpy.types.Object], kept: Sequence[bpy.types.Object], deform_only: bool) -> None:
-    """Remove constraints, drivers, animation, chains and bone shapes; then all objects but those kept."""
+    """Remove constraints, drivers, animation, chains, mechanisms and bone shapes; then objects not kept."""
     scene = bpy.context.scene
     world = {ob: ob.matrix_world.copy() for ob in kept}
     for ob in kept:
@@ -99,6 +99,7 @@ def strip(armatures: Sequence[bpy.types.Object], kept: Sequence[bpy.types.Object
     for armature in armatures:
         armature.data.animation_data_clear()
         armature.ik2d.chains.clear()
+        armature.ik2d.mechanisms.clear()
         armature.data.pose_position = 'POSE'
         _bare_bones(armature)
     _remove_others(scene, kept)

@@ -19,7 +19,7 @@ from ...bake.request import checked_options
 from ...core.affine import changed
 from ...core.solution import CountedSteps
 from ...rig.animation.versions import HAS_SLOTS, first_slot
-from ...rig.chain.chain import RigChain
+from ...rig.chain.order import TurningBones
 
 # A clip's name in the file, and what plays it.
 Named = dict[str, Clip]
@@ -41,10 +41,10 @@ def planned(
         bpy.data.actions.remove(linked)
         own.name = name
     options = checked_options(options)
-    chains: dict[bpy.types.Object, Sequence[RigChain]] = dict.fromkeys(armatures, ())
+    chains: dict[bpy.types.Object, Sequence[TurningBones]] = dict.fromkeys(armatures, ())
     if solves(armatures):
         read = read_all(armatures, Names(None, None), [scene.frame_current], options)
-        chains = {armature: its.rigs for armature, its in read.items()}
+        chains = {armature: its.all for armature, its in read.items()}
     asked = ActionsAsked.of(ALL, pairs, (None, None), 1, options.into)
     assert asked is not None
     return clips_of(scene, chains, asked)

@@ -9,13 +9,21 @@ from bpy.types import Operator
 
 from ...core.words import listed, noted
 from ...rig.chain.paths.owners import with_settings
-from ...ui.context import active_armature, why_no_chain
+from ...ui.context import active_armature, why_no_chain, why_not_edit
 from ...ui.parts import entry
 from ...ui.registration import registration
 from ...ui.sliced import SlicedOperator
 from ...ui.text import for_settings
+from .clips import solves
 from .formats import FORMATS
 from .process import export_copy_steps
+
+
+def _why_not(context):
+    """Say why nothing can be exported now; "" where there is a chain or a mechanism."""
+    armature = active_armature(context)
+    has_machine = armature is not None and len(armature.ik2d.mechanisms) > 0
+    return why_not_edit(context) if has_machine else why_no_chain(context)
 
 
 class IK2D_OT_export(SlicedOperator, Operator):
@@ -54,7 +62,7 @@ class IK2D_OT_export(SlicedOperator, Operator):
         description="Leave out bones that deform nothing, and carry none that do",
     )
 
-    why_not = staticmethod(why_no_chain)
+    why_not = staticmethod(_why_not)
     doing, done_noun = noted("Exporting"), noted("Export")
     _by_dialog = False
 
@@ -89,7 +97,7 @@ class IK2D_OT_export(SlicedOperator, Operator):
     def begin(self, context):
         active = active_armature(context)
         others = [ob for ob in with_settings(context.selected_objects) if ob != active]
-        armatures = [active, *(ob for ob in others if any(chain.enabled for chain in ob.ik2d.chains))]
+        armatures = [active, *(ob for ob in others if solves([ob]))]
         steps = export_copy_steps(armatures, self.filepath, deform_only=self.deform_only)
         return steps, listed([armature.name for armature in armatures], most=2)
 

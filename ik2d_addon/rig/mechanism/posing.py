@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ...core.affine import rotations_about
 from ...core.inputs import Floats
 from ...core.mechanism import MechanismSolution
-from ...core.mechanism.joints import Body
+from ...core.mechanism.joints import Body, Kind
 from ..animation.bone_channels import BoneRotation, matrices
 from ..pose.rotations import turned_channels
 from .read import GUIDE, PIN, RAM, TARGET, TURN, MeasuredJoint, RigMechanism
@@ -18,23 +18,32 @@ from .values import turning_axis
 
 # A driver that is used by no more off what its keys say (radians) is as they say.
 _AS_GIVEN = 1e-9
+_ROUND, _MOST_TURNS = 2.0 * np.pi, 8
 
 
 def solution_of(
-    rig: RigMechanism, given: Mapping[Body, ArrayLike], places: Floats | None = None
+    rig: RigMechanism,
+    given: Mapping[Body, ArrayLike],
+    places: Floats | None = None,
+    near: Mapping[Body, ArrayLike] | None = None,
 ) -> MechanismSolution:
-    """Return the solution for drivers' values (m,). places: (m, 2) of a target, in the plane."""
+    """Return the solution for drivers' values (m,). places: (m, 2) of a target, in the plane.
+
+    near: values from which the drivers that the target moves start.
+    """
     goal = next((one for one in rig.drivers if one.kind == TARGET), None)
     if goal is None or places is None:
-        return rig.core.solve(given, dead=rig.dead, ease=rig.softness)
+        # Eased, a driver that is never written would tear loops that can be closed.
+        dead = 'STOP' if rig.dead == 'EASE' and rig.unkeyed_drivers else rig.dead
+        return rig.core.solve(given, dead=dead, ease=rig.softness)
     tip = rig.flat(rig.placed[goal.bone].tail)
-    return rig.core.solve_target(goal.bone, tip, places, given, goes_on=True)
+    return rig.core.solve_target(goal.bone, tip, places, given, goes_on=rig.goes_on, near=near)
 
 
 def written_bones(
     rig: RigMechanism, solution: MechanismSolution, askew: Sequence[str]
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Return the bones to turn, and those drivers that chains turn otherwise than the loops ask."""
+    """Return the bones to turn, and those drivers that others turn otherwise than the loops ask."""
     off = {
         one.bone: one.bone in askew
         or bool((np.abs(solution.drivers[one.body] - solution.given[one.body]) > _AS_GIVEN).any())
@@ -43,7 +52,7 @@ def written_bones(
     }
     return (
         [bone for bone in rig.turned_bones if off.get(bone, True)],
-        tuple(bone for bone, is_off in off.items() if is_off and bone in rig.chained),
+        tuple(bone for bone, is_off in off.items() if is_off and bone in rig.unkeyed_drivers),
     )
 
 
@@ -60,10 +69,16 @@ def local_turns(rig: RigMechanism, solution: MechanismSolution) -> dict[str, Flo
 
 
 def channels_at(rig: RigMechanism, turns: Mapping[str, Floats], single_axis: bool) -> dict[str, BoneRotation]:
-    """Return the rotation channels of bones for turns (m,) at ascending times."""
-    bones = rig.armature.pose.bones
+    """Return the rotation channels of bones for turns (m,) at ascending times.
+
+    single_axis: one channel for each bone without locks, in another rotation mode if need be; drivers keep
+    the mode of their own keys.
+    """
+    bones, driving = rig.armature.pose.bones, {one.bone for one in rig.drivers if one.kind == TURN}
+    single = {bone for bone in turns if single_axis and bone not in driving}
+    single -= {bone for bone in single if any(bones[bone].lock_rotation)}
     return {
-        bone: turned_channels(bones[bone], turning_axis(rig, bone), turn, single_axis)
+        bone: turned_channels(bones[bone], turning_axis(rig, bone), turn, bone in single)
         for bone, turn in turns.items()
     }
 
@@ -123,10 +138,23 @@ class Motions:
 
 
 def openings(rig: RigMechanism, motions: Motions) -> Floats:
-    """Return the largest distance (m,) by which a joint of a mechanism is open."""
+    """Return the largest distance (m,) by which a joint of a mechanism is open, at ascending times.
+
+    Of a gear that by which the second bone is turned off at its far end.
+    """
     found = np.zeros(1)
     for joint in rig.joints:
         found = np.maximum(found, opening(rig, motions, joint))
+    for gear in (one for one in rig.core.joints if one.kind is Kind.GEAR):
+        names = [str(rig.core.bodies[body]) for body in (gear.a, gear.b)]
+        turns = [np.unwrap(_in_plane(rig, motions.turned[name])) for name in names]
+        # Whole turns before the first time are unknown: those that fit best.
+        whole = _ROUND * np.arange(-_MOST_TURNS, _MOST_TURNS + 1)[:, None]
+        off = np.abs(np.mod(gear.ratio * (turns[0] + whole) - turns[1] + np.pi, _ROUND) - np.pi).max(axis=1)
+        turned = gear.ratio * (turns[0] + whole[int(off.argmin())]) - turns[1]
+        placed = rig.placed[names[1]]
+        arm = float(np.linalg.norm(placed.tail - placed.head))
+        found = np.maximum(found, np.abs(np.mod(turned + np.pi, _ROUND) - np.pi) * arm)
     return found
 
 
@@ -154,6 +182,13 @@ def opening(rig: RigMechanism, motions: Motions, joint: MeasuredJoint) -> Floats
             found = np.linalg.norm((motions.turned[bone] - motions.turned[other]) @ arm, axis=1)
         apart = apart - (apart * line).sum(axis=1, keepdims=True) * line
     return np.maximum(found, np.linalg.norm(apart, axis=1))
+
+
+def _in_plane(rig: RigMechanism, turned: Floats) -> Floats:
+    """Return the angles (m,) by which rotations (m, 3, 3) turn the plane."""
+    x, y = (turned @ axis for axis in (rig.plane.x, rig.plane.y))
+    angles: Floats = np.arctan2(x @ rig.plane.y - y @ rig.plane.x, x @ rig.plane.x + y @ rig.plane.y)
+    return angles
 
 
 def evaluated_motions(rig: RigMechanism, evaluated: Sequence[Mapping[str, Floats]]) -> Motions:

@@ -13,8 +13,11 @@ from ...core.affine import changed
 from ...core.inputs import Floats
 from ...core.mechanism import Mechanism
 from ...core.words import refusal, say
+from ..animation.bone_channels import rotation_property
+from ..animation.nla import strip_paths
+from ..animation.value_keys import acting_driver
 from ..chain.checks.bones import pose_bones_of
-from ..chain.dependencies import Movers, Node, walk
+from ..chain.dependencies import Movers, Node, acts_now, walk
 from .placing import RestBone, common_plane
 
 PIN, SLIDE, GUIDE, RAM, GEAR = 'PIN', 'SLIDE', 'GUIDE', 'RAM', 'GEAR'
@@ -32,6 +35,7 @@ class MeasuredJoint:
     other: str  # "" for the frame
     place: Floats
     along: Floats  # (3,) of a slide, or from a ram's barrel to its rod
+    stroke: tuple[float, float] = (0.0, 0.0)  # of a ram; none where the second is 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +65,8 @@ class RigMechanism:
     dead: str
     softness: float
     open_between: float
+    goes_on: bool = False  # whether a target's pose goes on from that of the frame before
+    controlled: frozenset[str] = frozenset()  # drivers that more than their keys turns
     chained: frozenset[str] = frozenset()  # bones that chains turn
 
     # As chains have them, for the order in which they are solved.
@@ -76,8 +82,13 @@ class RigMechanism:
 
     @property
     def turned_bones(self) -> tuple[str, ...]:
-        """The bones that it may turn: all but those that chains turn."""
-        return tuple(bone for bone in self.placed if bone not in self.chained)
+        """The bones that it may turn: all but those that chains turn, and drivers that others do."""
+        return tuple(bone for bone in self.placed if bone not in self.unkeyed_drivers)
+
+    @property
+    def unkeyed_drivers(self) -> frozenset[str]:
+        """The drivers that it never keys."""
+        return self.chained | self.controlled
 
     @property
     def followed(self) -> list[Node]:
@@ -177,7 +188,17 @@ def _read(armature: bpy.types.Object, settings: Any) -> RigMechanism:
         settings.dead,
         settings.softness,
         settings.open_between,
+        settings.way == 'GO_ON',
+        frozenset(one.bone for one in drivers if one.kind == TURN and is_controlled(armature, one.bone)),
     )
+
+
+def is_controlled(armature: bpy.types.Object, name: str) -> bool:
+    """Return whether a constraint, a driver or an NLA strip turns a bone."""
+    bone = armature.pose.bones[name]
+    path = bone.path_from_id(rotation_property(bone.rotation_mode))
+    driven = any(acting_driver(armature, path, index) for index in range(4))
+    return driven or path in strip_paths(armature) or any(map(acts_now, bone.constraints))
 
 
 def _placed(armature: bpy.types.Object, settings: Any) -> tuple[dict[str, RestBone], str]:
@@ -245,7 +266,7 @@ def _joint(
         rod = _needed_bone(placed, one.other)
         way = rod.head - bone.head
         flat = way - (way @ plane.normal) * plane.normal
-        return MeasuredJoint(RAM, bone.name, rod.name, bone.head, flat)
+        return MeasuredJoint(RAM, bone.name, rod.name, bone.head, flat, (one.stroke[0], one.stroke[1]))
     other = one.other
     if other == bone.name or one.end == 'HEAD' and one.kind == PIN and other == bone.parent:
         raise refusal(
@@ -286,6 +307,8 @@ def _driven(
         if one.kind == TARGET:
             free = _free_body(core, [other.body for other in found])
             _refuse_lost(armature, one, placed)
+            if any(each.target not in (None, (one.target, one.subtarget)) for each in found):
+                raise refusal("it has several targets; keep one")
             found.append(RigDriver(TARGET, bone.name, free, (one.target, one.subtarget)))
             core = core.drive(free, placed[free].parent or 0)
         elif one.kind == RAM:

@@ -13,22 +13,21 @@ from ...core.mechanism.joints import Body
 from ...core.words import refusal
 from ..animation import versions
 from ..animation.bone_channels import matrices, rotation_property
-from ..animation.fcurves import Curves, Reader, Singles, playing_curves
+from ..animation.fcurves import Curves, Reader, Singles, column, playing_curves
 from ..animation.kept.giving_back import by_hand_alone
 from ..animation.kept.marks import generated
-from ..animation.nla import strip_paths
 from ..animation.times import animation_times, strip_times
-from ..animation.value_keys import acting_driver
-from ..chain.dependencies import acts_now
 from ..chain.joints import CLOSE, own_axis
 from ..chain.post import turned_bones_of
-from ..pose.keyed_pose import channel_turns, resting_channels
+from ..pose.keyed_pose import channel_turns, resting_channels, shown_at
 from ..scene import own_scene
 from ..scene.live_pause import left_alone
 from ..scene.probes import probes_on, view_layer_of
 from .read import RAM, TURN, RigDriver, RigMechanism, outside
 
 _ROUND = 2.0 * np.pi
+# Of a driver that other controls turn, times are halved so often where it turns further from one to the next.
+_HALVINGS, _FAR = 4, 0.5 * np.pi
 # Keys that turn a driver further out of the plane than the first (radians) are written anew, about its
 # normal; further than the second, they are refused.
 _ASKEW, _TOO_FAR = 1e-6, np.radians(5.0)
@@ -40,25 +39,50 @@ def turning_axis(rig: RigMechanism, bone: str) -> Floats:
     return axis
 
 
-def driver_values(scene: bpy.types.Scene, rig: RigMechanism, times: Sequence[float]) -> dict[Body, ArrayLike]:
+def driver_values(
+    scene: bpy.types.Scene, rig: RigMechanism, times: Sequence[float], stepped: "SteppedTurns | None" = None
+) -> dict[Body, ArrayLike]:
     """Return the turn or length (m,) of each body or ram that drives, at ascending times of the scene.
 
-    Turns are those of the F-Curves about the plane's normal, whole turns count. Raises IK2DError for a bone
-    that other controls turn, and for values that are no numbers.
+    Turns are those of the F-Curves about the plane's normal, whole turns count; of a bone that other controls
+    turn, those of its evaluated pose. stepped: such turns that were read before. Raises IK2DError for a bone
+    that is turned out of the plane, and for values that are no numbers.
     """
     shown = strip_times(rig.armature, animation_times(scene, times))
+    turned = (stepped or SteppedTurns(scene, rig)).at(times)
     with _driving_curves(rig) as curves:
-        return _values_of(rig, curves, shown, times)
+        return _values_of(rig, curves, shown, times, turned)
+
+
+def driver_key_times(scene: bpy.types.Scene, rig: RigMechanism) -> list[float]:
+    """Return the scene's times of the keys that drive: of bones' turns, and of rams' lengths."""
+    armature, times = rig.armature, set[float]()
+    bones = [armature.pose.bones[one.bone] for one in rig.drivers if one.kind == TURN]
+    paths = {bone.path_from_id(rotation_property(bone.rotation_mode)) for bone in bones}
+    paths |= {one.path for one in rig.drivers if one.kind == RAM}
+    with _driving_curves(rig) as curves:
+        for (path, _), curve in curves.items():
+            if path in paths:
+                times.update(column(curve, "co")[:, 0].tolist())
+    return [round(shown_at(scene, armature, time), 3) for time in times]
 
 
 def _values_of(
-    rig: RigMechanism, curves: Curves, shown: Singles, times: Sequence[float]
+    rig: RigMechanism,
+    curves: Curves,
+    shown: Singles,
+    times: Sequence[float],
+    turned: Mapping[str, Floats],
 ) -> dict[Body, ArrayLike]:
-    """Return the values of `driver_values` by curves; shown: the times in the action."""
+    """Return the values of `driver_values` by curves; shown: the times in the action.
+
+    turned: the turns of bones that other controls turn.
+    """
     given: dict[Body, Floats] = {}
     for one in rig.drivers:
         if one.kind == TURN:
-            given[one.body] = _turns(rig, one.bone, curves, shown)
+            by_keys = one.bone not in turned
+            given[one.body] = _turns(rig, one.bone, curves, shown) if by_keys else turned[one.bone]
         elif one.kind == RAM:
             share = _read(curves, one.path, 1, shown, np.array([rig.armature.path_resolve(one.path)]))[:, 0]
             given[one.body] = ram_lengths(one, share)
@@ -90,6 +114,7 @@ def _driving_curves(rig: RigMechanism) -> Iterator[Curves]:
     armature = rig.armature
     curves = playing_curves(armature, versions.existing_fcurves(armature))
     chained = {bone for chain in armature.ik2d.chains for bone in turned_bones_of(chain)}
+    chained |= rig.controlled
     driving = [one.bone for one in rig.drivers if one.kind == TURN and one.bone not in chained]
     bones = [armature.pose.bones[name] for name in driving]
     paths = {bone.path_from_id(rotation_property(bone.rotation_mode)) for bone in bones}
@@ -126,7 +151,7 @@ def askew_drivers(scene: bpy.types.Scene, rig: RigMechanism, times: Sequence[flo
 def _askew(rig: RigMechanism, curves: Curves, shown: Singles) -> list[str]:
     askew = []
     for one in rig.drivers:
-        if one.kind != TURN:
+        if one.kind != TURN or one.bone in rig.controlled:
             continue
         bone = rig.armature.pose.bones[one.bone]
         if is_askew(rig, one.bone, matrices(bone.rotation_mode, _channels(bone, curves, shown)[0])):
@@ -162,7 +187,6 @@ def _channels(bone: bpy.types.PoseBone, curves: Curves, shown: Singles) -> tuple
 def _turns(rig: RigMechanism, name: str, curves: Curves, shown: Singles) -> Floats:
     """Return the turns (m,) of a bone by its keys; NaN where they have no numbers."""
     bone, axis = rig.armature.pose.bones[name], turning_axis(rig, name)
-    _refuse_controlled(rig, bone)
     values, good = _channels(bone, curves, shown)
     turns = channel_turns(bone, axis, values)
     if bone.rotation_mode == 'QUATERNION':
@@ -172,17 +196,70 @@ def _turns(rig: RigMechanism, name: str, curves: Curves, shown: Singles) -> Floa
     return np.where(good, turns, np.nan)
 
 
-def _refuse_controlled(rig: RigMechanism, bone: bpy.types.PoseBone) -> None:
-    """Raise IK2DError for a bone that more than its keys turns."""
-    path = bone.path_from_id(rotation_property(bone.rotation_mode))
-    driven = any(acting_driver(rig.armature, path, index) for index in range(4))
-    if driven or path in strip_paths(rig.armature) or any(map(acts_now, bone.constraints)):
-        raise refusal(
-            "Mechanism '{name}': '{bone}' is turned by a constraint, a driver or an NLA strip; only keys of "
-            "the armature's action can drive, so bake these first",
-            name=rig.name,
-            bone=bone.name,
-        )
+class SteppedTurns:
+    """Turns of drivers that other controls turn, by their evaluated poses; each time is stepped to once."""
+
+    def __init__(self, scene: bpy.types.Scene, rig: RigMechanism) -> None:
+        self._scene, self._rig = scene, rig
+        self._bones = [one.bone for one in rig.drivers if one.kind == TURN and one.bone in rig.controlled]
+        self._read: dict[float, Floats] = {}
+
+    def at(self, times: Sequence[float]) -> dict[str, Floats]:
+        """Return the turns (m,) of each such bone at ascending times, whole turns counted from the first.
+
+        Between times, so many more are stepped to that none turns far. Raises IK2DError for a bone that is
+        turned out of the plane.
+        """
+        if not self._bones:
+            return {}
+        self._step([*times, *np.arange(np.ceil(times[0]), times[-1]).tolist()])
+        for _ in range(_HALVINGS):
+            known = np.array(sorted(self._read))
+            turns = np.array([self._read[time] for time in known.tolist()])
+            apart = np.diff(turns, axis=0)
+            far = (np.abs(apart - _ROUND * np.rint(apart / _ROUND)) > _FAR).any(axis=1)
+            if not far.any():
+                break
+            self._step(((known[:-1] + known[1:]) / 2.0)[far].tolist())
+        known = np.array(sorted(self._read))
+        turns = np.unwrap([self._read[time] for time in known.tolist()], axis=0)
+        rows = np.searchsorted(known, times)
+        return {bone: turns[rows, number] for number, bone in enumerate(self._bones)}
+
+    def _step(self, times: Sequence[float]) -> None:
+        new = sorted({time for time in times if time not in self._read})
+        if not new:
+            return
+        with stepping(self._scene, self._rig.armature) as (show, _):
+            for time in new:
+                evaluated = show(time)
+                self._read[time] = np.array([self._turn(bone, evaluated, time) for bone in self._bones])
+
+    def _turn(self, bone: str, evaluated: bpy.types.Object, time: float) -> float:
+        """Return the turn of a bone against what carries it, in the plane."""
+        plane, carrier = self._rig.plane, self._rig.placed[bone].parent or self._rig.frame
+        motion = _motion(evaluated, bone)
+        if carrier:
+            motion = np.linalg.inv(_motion(evaluated, carrier)) @ motion
+        x, normal = motion @ plane.x, motion @ plane.normal
+        off = np.arctan2(np.linalg.norm(np.cross(normal, plane.normal)), normal @ plane.normal)
+        if not off <= _TOO_FAR:
+            raise refusal(
+                "Mechanism '{name}': a constraint, a driver or an NLA strip turns '{bone}' {angle:.2f}"
+                "\N{DEGREE SIGN} out of the mechanism's plane at frame {frame:g}; turn it about one axis",
+                name=self._rig.name,
+                bone=bone,
+                angle=float(np.degrees(off)),
+                frame=time,
+            )
+        return float(np.arctan2(x @ plane.y, x @ plane.x))
+
+
+def _motion(evaluated: bpy.types.Object, bone: str) -> Floats:
+    """Return the rotation (3, 3) of a bone from its rest pose, in the armature's space."""
+    posed = evaluated.pose.bones[bone]
+    motion: Floats = np.array(posed.matrix.to_3x3() @ posed.bone.matrix_local.to_3x3().inverted())
+    return motion
 
 
 def target_places(

@@ -75,10 +75,10 @@ def _neighbors(
         earlier += [points[first - 1].co.x] if first else []
         later += [points[last].co.x] if last < len(points) else []
     nearest = (*([max(earlier)] if earlier else ()), *([min(later)] if later else ()))
-    shown = [_shown_at(scene, rig.armature, time) for time in nearest]
+    shown = [shown_at(scene, rig.armature, time) for time in nearest]
     keyed = [_keyed_pose(rig, curves, frame, time) for frame, time in zip(shown, nearest, strict=True)]
     beside = [keyed_pose for keyed_pose in keyed if keyed_pose is not None]
-    middle = _shown_at(scene, rig.armature, (start + end) / 2.0)
+    middle = shown_at(scene, rig.armature, (start + end) / 2.0)
     return NeighborPoses(
         next((keyed_pose for keyed_pose in beside if keyed_pose.frame < middle), None),
         next((keyed_pose for keyed_pose in beside if keyed_pose.frame > middle), None),
@@ -156,7 +156,7 @@ def _places(rig: RigChain) -> list[tuple[str, int]]:
     return places
 
 
-def _shown_at(scene: bpy.types.Scene, armature: bpy.types.Object, time: float) -> float:
+def shown_at(scene: bpy.types.Scene, armature: bpy.types.Object, time: float) -> float:
     """Return the scene's frame of a time of the action."""
     animation, pace = armature.animation_data, pace_of(scene)
     if animation.use_tweak_mode:

@@ -181,6 +181,7 @@ class IK2D_PG_mechanism(NativeNotes, PropertyGroup):
         options=HIDDEN,
     )
     was_live: BoolProperty(description="Whether a bake has turned Live off", **NOTE)
+    bake_mark: StringProperty(description="Fingerprint of what the last bake was made from", **NOTE)
     enabled: BoolProperty(
         name="Enabled", description="Bake the mechanism with all others", default=True, **SOLVED_BY
     )

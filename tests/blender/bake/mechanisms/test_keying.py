@@ -7,6 +7,7 @@ import pytest
 from machine_rigs import add_machine, key_turns, make_linear
 from machines import four_bar, jansen_leg, toggle_clamp
 
+from ik2d_addon.bake import BakeOptions
 from ik2d_addon.bake.mechanisms.keying import key_mechanism
 from ik2d_addon.rig.mechanism.read import read_mechanism
 
@@ -14,7 +15,7 @@ from ik2d_addon.rig.mechanism.read import read_mechanism
 def keyed(armature, mechanism, frames):
     """Return a mechanism keyed on the first frames."""
     rig = read_mechanism(armature, mechanism)
-    return key_mechanism(bpy.context.scene, rig, range(1, frames + 1), False)
+    return key_mechanism(bpy.context.scene, rig, range(1, frames + 1), BakeOptions())
 
 
 def test_a_driver_keeps_its_keys_unless_it_is_held():
@@ -22,7 +23,7 @@ def test_a_driver_keeps_its_keys_unless_it_is_held():
     armature, mechanism = add_machine(toggle_clamp(), 10)
     key_turns(armature, "handle", np.linspace(0.2, 1.6, 10))
     machine = keyed(armature, mechanism, 10)
-    assert "handle" in {one.bone for one in machine.rotations} and machine.by_chain == ()
+    assert "handle" in {one.bone for one in machine.rotations} and machine.unkeyed == ()
 
 
 @pytest.mark.parametrize("bound, least, most", [(2e-2, 7, 7), (1e-4, 13, 37), (1e-6, 37, 200)])

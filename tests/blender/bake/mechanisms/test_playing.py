@@ -7,6 +7,7 @@ import pytest
 from machine_rigs import add_machine, evaluated_openings
 from machines import four_bar
 
+from ik2d_addon.bake import BakeOptions
 from ik2d_addon.bake.mechanisms.keying import key_mechanism
 from ik2d_addon.bake.mechanisms.playing import reports_of
 from ik2d_addon.rig.mechanism.read import read_mechanism
@@ -15,7 +16,7 @@ from ik2d_addon.rig.mechanism.read import read_mechanism
 def test_without_keys_the_joints_are_open_as_in_the_evaluated_pose():
     armature, mechanism = add_machine(four_bar())
     scene = bpy.context.scene
-    machine = key_mechanism(scene, read_mechanism(armature, mechanism), range(1, 26), False)
+    machine = key_mechanism(scene, read_mechanism(armature, mechanism), range(1, 26), BakeOptions())
     (report,) = reports_of(scene, armature, [machine], 'SAMPLE')
     expected = evaluated_openings(mechanism, range(1, 26))
     heads = [bone.head_local for bone in armature.data.bones]

@@ -11,7 +11,9 @@ from rigs import add_target
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.mechanism.read import read_mechanism
 from ik2d_addon.rig.mechanism.values import (
+    SteppedTurns,
     askew_drivers,
+    driver_key_times,
     driver_values,
     stepping,
     target_places,
@@ -88,15 +90,20 @@ def test_places_of_a_target_are_those_that_blender_evaluates_and_the_frame_stays
     assert flat[2] == pytest.approx(expected, abs=1e-5)
 
 
-def test_a_hidden_armature_is_evaluated_and_drivers_cannot_drive():
+def test_a_hidden_armature_is_evaluated_and_bones_with_drivers_drive_by_their_evaluated_pose():
     armature, mechanism = add_machine(four_bar())
     armature.hide_viewport = True
     with stepping(bpy.context.scene, armature) as (show, _):
         turned = [show(time).pose.bones["crank"].matrix.copy() for time in (1.0, 5.0)]
     assert turned[0] != turned[1]
-    armature.pose.bones["crank"].driver_add("rotation_euler", 2)
-    with pytest.raises(IK2DError, match="is turned by a constraint, a driver or an NLA strip"):
-        driver_values(bpy.context.scene, read_mechanism(armature, mechanism), [1.0])
+    armature.pose.bones["crank"].driver_add("rotation_euler", 2).driver.expression = "2.5 * frame"
+    rig = read_mechanism(armature, mechanism)
+    assert rig.controlled == {"crank"} and "crank" not in rig.turned_bones
+    values = driver_values(bpy.context.scene, rig, [1.0, 1.5, 4.0, 9.0])["crank"]
+    assert np.abs(np.diff(values)) == pytest.approx([1.25, 6.25, 12.5], abs=1e-5)
+    stepped = SteppedTurns(bpy.context.scene, rig)
+    assert stepped.at([2.0, 3.0])["crank"] == pytest.approx(stepped.at([2.0, 2.5, 3.0])["crank"][::2])
+    assert driver_key_times(bpy.context.scene, rig) == pytest.approx(range(1, 26))
 
 
 def test_the_axis_is_that_of_the_plane_in_the_bone():
