@@ -23,7 +23,7 @@ from numpy.core._multiarray_umath import __cpu_features__
 
 from ik2d_addon.core import Chain, solve_ccd, solve_ccd_path, solve_even, solve_two_bone
 
-from . import c_port, clips, frames, linkages, plain_ccd, pose_tasks, scenes
+from . import c_port, clips, frames, linkages, plain_ccd, pose_tasks, scenes, walker
 from .bakers import bake_ours, nla_bake
 from .bakes import ALIKE
 from .contestants import TOLERANCE, chain_of
@@ -307,6 +307,7 @@ RATIOS = (
     Ratio("bake of 20 armatures of four chains, 100 frames : nla.bake", lambda: _crowd(20, 4, 100)),
     Ratio("bake of 100 actions of two chains, 60 frames : each by itself", lambda: clips.clips(100, 2, 60)),
     Ratio("bake of four limbs with constraints, 300 frames : nla.bake", lambda: _constrained(4, 300)),
+    Ratio("bake of a walker of six Jansen legs, 250 frames : nla.bake of 18 chains", walker.tasks),
     Ratio("bake of 8 bones within limits and an angle, 20 frames : nla.bake", pose_tasks.baked),
     Ratio(
         "bake next to 10 heavy meshes : nla.bake of 4 frames",

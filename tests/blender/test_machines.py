@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from machine_rigs import MODES, TILT, add_machine, evaluated_openings, key_turns, make_linear, normal_of
 from machines import MACHINES, excavator, four_bar, jansen_leg, toggle_clamp
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
 from rigs import add_chain, add_target
 
 from ik2d_addon.bake import BakeOptions, bake, bake_steps, check, clear
@@ -326,7 +326,7 @@ def turn_by_constraint(armature):
     target, rest = add_target({1: (0, 0, 0)}), armature.data.bones["crank"].matrix_local
     target.rotation_mode = 'QUATERNION'
     for frame in range(1, 26):
-        target.rotation_quaternion = (Matrix.Rotation(frame * 0.3, 4, normal) @ rest).to_quaternion()
+        target.rotation_quaternion = Quaternion(normal, frame * 0.3) @ rest.to_quaternion()
         target.keyframe_insert("rotation_quaternion", frame=frame)
     armature.pose.bones["crank"].constraints.new('COPY_ROTATION').target = target
 

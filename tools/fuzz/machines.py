@@ -71,7 +71,7 @@ def bake_one(draw: str, number: int = 0) -> dict:
     except Exception:
         return row | {"said": "error", "false": [traceback.format_exc()[-1500:]]}
     (told,) = report.mechanisms
-    false = [*_false(one, told, last, report.warnings), *_false_held(one, told, turns, _driven(one, last))]
+    false = [*_false(one, told, last, report.warnings), *_false_held(one, told, turns, _driven(one, last), report.warnings)]
     clear(one.armature)
     false += _changed(before, one.armature, "Clear")
     return row | {"said": "closed" if told.is_closed else "open", "false": false}
@@ -105,8 +105,10 @@ def _false(one: object, told: object, last: int, warnings: tuple[str, ...]):
         yield f"open for no reason: {warnings}"
 
 
-def _false_held(one: object, told: object, before: list, after: list):
+def _false_held(one: object, told: object, before: list, after: list, warnings: tuple[str, ...]):
     """Yield whether drivers were used otherwise than their keys say where they are not told as held."""
+    if any(word in each for each in warnings for word in REASONS):
+        return
     held = set(told.held_frames)
     for frame, (given, used) in enumerate(zip(before, after, strict=True), 1):
         apart = max((_apart(a, b) for a, b in zip(given, used, strict=True)), default=0.0)

@@ -36,10 +36,11 @@ def reports_of(
     else:
         opened = _played(scene, armature, machines, times)
     on, gaps = np.searchsorted(times, frames), np.searchsorted(frames, times, side="right") - 1
-    reports = []
+    aside, reports = ~np.isin(times, frames), []
     for machine, its in zip(machines, opened, strict=True):
         between = np.full(len(frames), -np.inf)
-        np.maximum.at(between, gaps[~np.isin(times, frames)], its[~np.isin(times, frames)])
+        with np.errstate(invalid="ignore"):  # NaN where nothing is played back
+            np.maximum.at(between, gaps[aside], its[aside])
         reports.append(_report(machine, its[on], between[:-1]))
     return tuple(reports)
 
