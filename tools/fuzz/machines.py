@@ -99,7 +99,7 @@ def _false(one: object, told: object, last: int, warnings: tuple[str, ...]):
         if gap > (2.0 * FINE if keyed.get(time) else between) * told.size
     }
     time = max(wide, key=wide.get, default=0.0)
-    if wide and told.is_closed:
+    if wide and told.is_closed and not any(REASONS[0] in each for each in warnings):
         yield f"closed, and open by {wide[time]:.3g} of the size at {time:g}"
     elif told.open_frames and not any(word in each for each in warnings for word in REASONS):
         yield f"open for no reason: {warnings}"
