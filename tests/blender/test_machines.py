@@ -2,6 +2,7 @@
 """Machines that people build, baked: all joints are closed in Blender's evaluated pose."""
 
 import dataclasses
+import json
 from itertools import pairwise
 from math import radians
 
@@ -14,9 +15,10 @@ from mathutils import Matrix, Quaternion, Vector
 from rigs import add_chain, add_target
 
 from ik2d_addon.bake import BakeOptions, bake, bake_steps, check, clear
-from ik2d_addon.chains import add_mechanism, add_pin, drive
+from ik2d_addon.chains import add_gear, add_mechanism, add_pin, drive
 from ik2d_addon.cli.program import run
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.baking.results import bake_is_stale, store_bake
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
 ON_FRAMES, BETWEEN = 2e-6, 1e-4
@@ -437,3 +439,167 @@ def test_a_jump_to_a_pose_that_is_nearer_to_the_target_is_told(way, jumps):
     assert (turned[0].angle(turned[1]) > 1.0) == jumps
     assert evaluated_openings(mechanism, range(1, 26)).max() < ON_FRAMES
     assert evaluated_openings(mechanism, [*np.arange(1, 10, 0.25), *np.arange(11, 25, 0.25)]).max() < BETWEEN
+
+
+def test_a_gear_that_cannot_turn_is_open_and_told_why():
+    armature, mechanism = add_machine(four_bar())
+    add_wheel(armature, mechanism)
+    add_gear(mechanism, "crank", "wheel", 2.0)
+    assert bake(armature).all_reached
+    armature.pose.bones["wheel"].lock_rotation = True, True, True
+    clear(armature)
+    report = bake(armature)
+    (machine,) = report.mechanisms
+    assert not machine.is_closed and len(machine.open_frames) > 20
+    assert "locked rotation channels keep 'wheel' from turning" in machine.warnings[-1]
+
+
+def add_wheel(armature, mechanism):
+    """Add a bone that turns on the frame to a mechanism."""
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='EDIT')
+    wheel = armature.data.edit_bones.new("wheel")
+    wheel.head, wheel.tail = (-2, 0, 0), (-2, 0, 1)
+    wheel.align_roll((0, -1, 0))
+    bpy.ops.object.mode_set(mode='OBJECT')
+    armature.pose.bones["wheel"].rotation_mode = 'XYZ'
+    mechanism.bones.add().name = "wheel"
+
+
+def test_few_keys_are_as_near_to_the_solved_pose_as_asked_for():
+    armature, mechanism = add_machine(jansen_leg(), 49)
+    many = bake(armature).mechanisms[0]
+    tips = foot_places(armature, 49)
+    for options in (BakeOptions(reduce=0.02 * many.size), BakeOptions(on_target_keys=True)):
+        few = bake(armature, options=options).mechanisms[0]
+        off = np.linalg.norm(foot_places(armature, 49) - tips, axis=1).max()
+        allowed = options.reduce or mechanism.open_between * many.size
+        assert off < allowed and few.is_closed
+        assert evaluated_openings(mechanism, np.arange(1, 49, 0.25)).max() * many.size < 1.5 * allowed
+        if options.reduce:
+            assert few.keys < 0.7 * many.keys and "with keys" in few.sentence()
+
+
+def foot_places(armature, frames):
+    """Return the evaluated tail of the leg's foot on frames from 1 on."""
+    found = []
+    for frame in range(1, frames + 1):
+        bpy.context.scene.frame_set(frame)
+        bones = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        found.append(tuple(bones["foot"].tail))
+    return np.array(found)
+
+
+def test_keys_of_drivers_alone_are_kept_where_they_step():
+    armature, mechanism = add_machine(jansen_leg(), 25)
+    armature.animation_data_clear()
+    for frame, turn in ((1, 0.0), (9, 2.0), (17, 3.0)):
+        key_turns(armature, "crank", [turn], first=frame)
+    for curve in existing_fcurves(armature):
+        for point in curve.keyframe_points:
+            point.interpolation = 'CONSTANT'
+    report = bake(armature, options=BakeOptions(on_target_keys=True))
+    assert report.mechanisms[0].keys == 4 and report.all_reached
+    assert_closed(mechanism)
+
+
+def test_a_cyclic_clip_ends_in_the_pose_in_which_it_began():
+    armature, mechanism = add_machine(jansen_leg(), 25)
+    action = armature.animation_data.action
+    action.use_frame_range, action.frame_start, action.frame_end, action.use_cyclic = True, 1, 25, True
+    for curve in existing_fcurves(armature):
+        curve.modifiers.new('CYCLES')
+    report = bake(armature, actions=[action.name])
+    assert report.all_reached and not report.warnings, report.warnings
+    feet = foot_places(armature, 25)
+    assert np.abs(feet[0] - feet[-1]).max() < 1e-6
+    assert all(
+        any(modifier.type == 'CYCLES' for modifier in curve.modifiers)
+        for curve in existing_fcurves(armature)
+        if "crank" in curve.data_path
+    )
+    key_turns(armature, "crank", [0.7], first=25)
+    report = bake(armature, actions=[action.name])
+    assert any("its loop is open by" in sentence for sentence in report.warnings)
+
+
+def test_a_bake_into_a_new_action_leaves_the_old_one():
+    armature, mechanism = add_machine(four_bar())
+    before, action = animation(armature), armature.animation_data.action
+    report = bake(armature, options=BakeOptions(into='NEW', assign_baked=True))
+    assert report.all_reached and armature.animation_data.action != action
+    assert_closed(mechanism)
+    armature.animation_data.action = action
+    assert animation(armature) == before
+
+
+def test_a_ram_that_leaves_its_stroke_is_told_with_the_frame():
+    machine = excavator(("boom", ("stick", "boom"), ("bucket", "stick")))
+    still = dict.fromkeys(("boom", "stick", "bucket"), np.zeros(25))
+    armature, mechanism = add_machine(dataclasses.replace(machine, run=lambda frames: still))
+    ram = next(joint for joint in mechanism.joints if joint.kind == 'RAM')
+    ram.stroke = 0.01, 0.02
+    report = bake(armature)
+    said = [sentence for sentence in report.warnings if "leaves its stroke of 0.01 to 0.02" in sentence]
+    assert len(said) == 1 and "on 25 frames, the first 1" in said[0] and report.all_reached
+    ram.stroke = 0.0, 1e3
+    assert not any("leaves its stroke of" in one and ram.bone in one for one in bake(armature).warnings)
+
+
+def test_the_bake_is_out_of_date_where_anything_of_a_mechanism_changes():
+    armature, mechanism = add_machine(four_bar())
+    scene = bpy.context.scene
+
+    def stale():
+        return bake_is_stale(armature, scene)
+
+    def change(words, act, undo):
+        store_bake(armature, bake(armature))
+        assert not stale()
+        act()
+        assert stale() == words, (stale(), words)
+        undo()
+        assert not stale()
+
+    crank = next(curve for curve in existing_fcurves(armature) if "crank" in curve.data_path)
+    point = crank.keyframe_points[3]
+    value = point.co.y
+    change("the keys", lambda: setattr(point.co, "y", 7.0), lambda: setattr(point.co, "y", value))
+    for name, other in (("dead", 'STOP'), ("way", 'GO_ON'), ("softness", 0.1), ("open_between", 1e-3)):
+        before = getattr(mechanism, name)
+        change(
+            "the settings",
+            lambda name=name, other=other: setattr(mechanism, name, other),
+            lambda name=name, before=before: setattr(mechanism, name, before),
+        )
+    joint = mechanism.joints[0]
+    change("the settings", lambda: setattr(joint, "other", ""), lambda: setattr(joint, "other", "rocker"))
+    clear(armature)
+    assert not mechanism.bake_mark
+
+
+def test_max_error_and_tables_have_mechanisms(tmp_path, capsys):
+    armature, _ = add_machine(four_bar())
+    armature.pose.bones["rocker"].lock_rotation = True, True, True
+    path = str(tmp_path / "machine.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    table, report = tmp_path / "report.csv", tmp_path / "report.json"
+    words = ["bake", path, "--output", str(tmp_path / "out.blend"), "--max-error", "0.001"]
+    assert run([*words, "--report", str(table)], opens_scene=True) == 1
+    assert "the largest opening of a joint," in capsys.readouterr().err
+    header, *rows = table.read_text().splitlines()
+    assert header.startswith("armature,chain,frame,open,open_between,keyed,held") and len(rows) == 25
+    assert float(rows[12].split(",")[3]) > 0.01
+    assert run([*words, "--report", str(report)], opens_scene=True) == 1
+    (told,) = json.loads(report.read_text())["armatures"][0]["mechanisms"]
+    assert told["max_error"] > 0.01 and told["open_frames"] and not told["closed"]
+    assert run(["gather", str(report), "--max-error", "0.001"], opens_scene=False) == 1
+
+
+def test_mechanisms_alone_are_exported_with_all_clips(tmp_path):
+    add_machine(jansen_leg())
+    path = str(tmp_path / "machine.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    out = tmp_path / "leg.glb"
+    assert run(["export", path, "--output", str(out), "--strict"], opens_scene=True) == 0
+    assert out.stat().st_size > 1000

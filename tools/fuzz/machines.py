@@ -71,7 +71,10 @@ def bake_one(draw: str, number: int = 0) -> dict:
     except Exception:
         return row | {"said": "error", "false": [traceback.format_exc()[-1500:]]}
     (told,) = report.mechanisms
-    false = [*_false(one, told, last, report.warnings), *_false_held(one, told, turns, _driven(one, last), report.warnings)]
+    false = [
+        *_false(one, told, last, report.warnings),
+        *_false_held(one, told, turns, _driven(one, last), report.warnings),
+    ]
     clear(one.armature)
     false += _changed(before, one.armature, "Clear")
     return row | {"said": "closed" if told.is_closed else "open", "false": false}

@@ -273,12 +273,10 @@ def clear_bakes(
                 continue
             put_slides_back(armature, all_bones([settings]))
             forget_bakes(armature, [settings])
-    for machine in armature.ik2d.mechanisms if given.any else ():
-        if machine.bake_mark and not baked_keys(armature, bones_of_all(armature, (), [machine])):
-            forget_bakes(armature, (), [machine])
             live_again(settings)
     for machine in armature.ik2d.mechanisms if given.any else ():
-        if machine.was_live and not baked_keys(armature, bones_of_all(armature, (), [machine])):
+        if not baked_keys(armature, bones_of_all(armature, (), [machine])):
+            forget_bakes(armature, (), [machine])
             live_again(machine)
     if given.any:
         give_original_back(armature)
