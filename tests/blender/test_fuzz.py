@@ -10,7 +10,7 @@ import bpy
 import pytest
 import rigs
 
-from tools.fuzz import damaged, inside, sequences
+from tools.fuzz import damaged, inside, machines, sequences
 from tools.fuzz.case import Case, Outcome
 from tools.fuzz.forked import Forks
 from tools.fuzz.program import Ended, Program
@@ -142,3 +142,9 @@ def test_a_sequence_tells_what_of_the_users_is_gone_and_what_is_left_over(monkey
 def test_sequences_leave_all_of_the_users(tmp_path, number):
     told = sequences.play(f"1 {number}", str(tmp_path))
     assert told["steps"] and told["complaints"] == []
+
+
+def test_random_mechanisms_are_as_their_reports_say():
+    rows = [machines.bake_one(f"1 {number // 10} {number % 10}", number) for number in range(12)]
+    assert not [false for row in rows for false in row["false"]]
+    assert {"closed", "open"} <= {row["said"] for row in rows}

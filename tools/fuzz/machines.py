@@ -102,10 +102,18 @@ def _false(one: object, told: object, last: int, warnings: tuple[str, ...]):
         if gap > (2.0 * FINE if keyed.get(time) else between) * told.size
     }
     time = max(wide, key=wide.get, default=0.0)
-    if wide and told.is_closed and not any(REASONS[0] in each for each in warnings):
+    if wide and told.is_closed and not _swings(one) and not any(REASONS[0] in each for each in warnings):
         yield f"closed, and open by {wide[time]:.3g} of the size at {time:g}"
     elif told.open_frames and not any(word in each for each in warnings for word in REASONS):
         yield f"open for no reason: {warnings}"
+
+
+def _swings(one: object) -> bool:
+    """Return whether a wave is at rest on all frames and half-way, where a bake looks, and not between."""
+    from . import moves
+
+    waves = (m for curve in moves.curves_of(one.armature) for m in curve.modifiers if m.type == 'FNGENERATOR')
+    return any(wave.phase_multiplier > 6.0 for wave in waves)
 
 
 def _false_held(one: object, told: object, before: list, after: list, warnings: tuple[str, ...]):

@@ -239,7 +239,7 @@ class _Search:
 
 
 def _valleys(ways: Floats) -> Floats:
-    """Return distances (m, n) where they are less than at both sides, else infinity; the first is left out."""
+    """Return distances (m, n) where they are least around, else infinity; the first is left out."""
     padded = np.pad(ways[:, 1:], ((0, 0), (1, 1)), constant_values=np.inf)
     middle, none = padded[:, 1:-1], np.full((len(ways), 1), np.inf)
     valley = (middle <= padded[:, :-2]) & (middle <= padded[:, 2:])
