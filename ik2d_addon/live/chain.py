@@ -27,7 +27,7 @@ from ..rig.scene.carried import carried_now
 from ..rig.scene.feet.goals import ground_matrix, size_of, with_foot
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.samples import above_hip
-from .following import Following
+from .following import LiveItem
 from .frame_state import FrameState, samples_of, settings_now
 from .plain.foot import PlainFoot
 from .plain.hands import ControlTurn
@@ -49,7 +49,7 @@ from .writing import (
 _MISSED = 1e-4
 
 
-class LiveChain(Following):
+class LiveChain(LiveItem):
     """Cached reading of a live chain."""
 
     def __init__(

@@ -11,7 +11,7 @@ from ..rig.chain.dependencies import Node
 from .shown import is_shown_in_window, is_unseen, place_by_curves, shown_place
 
 
-class Following:
+class LiveItem:
     """Cached reading of what follows, live: a chain or a mechanism of an armature."""
 
     followed: list[Node]  # the objects and bones that it follows

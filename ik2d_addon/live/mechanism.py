@@ -15,11 +15,11 @@ from ..rig.animation.bone_channels import rotation_property
 from ..rig.animation.value_keys import driven_paths
 from ..rig.chain.fingerprint import rest_fingerprint
 from ..rig.mechanism.aiming import fixed_bones
-from ..rig.mechanism.now import MechanismNow, solve_now, values_now
+from ..rig.mechanism.now import MechanismNow, solve_now, turn_now, values_now
 from ..rig.mechanism.read import TARGET, RigMechanism, read_mechanism
 from ..rig.mechanism.values import turning_axis
 from .chain import LiveChain
-from .following import Following
+from .following import LiveItem
 from .writing import BoneWriter, PoseWrites
 
 
@@ -41,7 +41,7 @@ class MechanismOutcome(NamedTuple):
         return *held, float(solution.residual[0])
 
 
-class LiveMechanism(Following):
+class LiveMechanism(LiveItem):
     """Cached reading of a live mechanism."""
 
     rig: RigMechanism
@@ -71,9 +71,15 @@ class LiveMechanism(Following):
         # Of drivers that were written: their channels since, and the turns that were given.
         self._given: dict[str, tuple[tuple[float, ...], float]] = {}
 
-    # Its frames are remembered as they were shown.
-    can_be_solved_ahead = False
-    goes_on = False
+    @property
+    def can_be_solved_ahead(self) -> bool:
+        """Whether frames to come may be solved ahead, by the bake's own stages."""
+        return not (self.has_controls or self.depends_on_unseen or self.rig.unkeyed_drivers)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a bake goes on from the frame before: of poses that are as near to a target, too."""
+        return self._target is not None
 
     @property
     def has_controls(self) -> bool:
@@ -108,10 +114,16 @@ class LiveMechanism(Following):
             else:  # its keys, or a hand
                 del self._given[name]
         place = None if self._target is None else self.place_of(self._target, "target", scene, depsgraph)
-        now = solve_now(scene, self.rig, shown, values, place)
+        near = self._near(shown) if self.rig.goes_on else None
+        now = solve_now(scene, self.rig, shown, values, place, near)
         self.outcome, self._is_kept, self.is_as_baked = MechanismOutcome(now), False, False
         self.followed_on = scene.session_uid, scene.frame_current_final
         return now
+
+    def _near(self, shown: bpy.types.Object) -> dict[Any, float]:
+        """Return the shown turns of the bodies that the target moves, from which it goes on."""
+        free = [one.body for one in self.rig.drivers if one.kind == TARGET]
+        return {name: turn_now(self.rig, shown, name) for name in free}
 
     def write(
         self, now: MechanismNow, depsgraph: bpy.types.Depsgraph, frame_changed: bool, writes: PoseWrites

@@ -24,6 +24,8 @@ from ...rig.scene.record import record_by_curves
 from ...rig.scene.sampler import sampled
 from ...rig.scene.samples import ChainSamples
 from ..chain import LiveChain
+from ..mechanism import LiveMechanism
+from .machines import machine_rows
 from .poses import Channel, KeptPoses
 
 
@@ -33,7 +35,10 @@ def solved_rows(scene: bpy.types.Scene, poses: KeptPoses, times: Sequence[float]
     None where more than F-Curves leads them. What goes on from frame to frame begins at the first of the
     times. Raises IK2DError where a chain cannot be solved.
     """
+    machines = [chain.rig for chain in poses.chains if isinstance(chain, LiveMechanism)]
     rigs = [chain.solved_ahead for chain in poses.chains if isinstance(chain, LiveChain)]
+    if machines:  # with chains, these are remembered as they were shown
+        return None if rigs else (yield from machine_rows(scene, poses, machines, times))
     looks = poses.looks
     record = yield from record_by_curves(scene, rigs, looks.nodes, times)
     if record is None:

@@ -16,7 +16,6 @@ from ...core.mechanism import MechanismSolution
 from ...core.mechanism.joints import Body
 from ..animation.bone_channels import BoneRotation, Value, matrices, rotation_property, set_values, values_of
 from ..animation.versions import existing_fcurves
-from ..chain.dependencies import acts_now
 from ..chain.joints import CLOSE, own_axis
 from ..pose.keyed_pose import channel_turns
 from .aiming import aimed, fixed_bones
@@ -65,7 +64,7 @@ def values_now(scene: bpy.types.Scene, rig: RigMechanism, evaluated: bpy.types.O
     """Return the turn or length of each body or ram that drives, as an evaluated armature shows it.
 
     A bone's turn is that of its channels, about the plane's normal; whole turns that these do not count are
-    those of its F-Curves from the scene's first frame on. One that a constraint turns is as it is shown.
+    those of its F-Curves from the scene's first frame on. One that other controls turn is as it is shown.
     Raises IK2DError for values that are no numbers.
     """
     given: dict[Body, Floats] = {}
@@ -84,15 +83,17 @@ def solve_now(
     evaluated: bpy.types.Object,
     values: Mapping[Body, ArrayLike] | None = None,
     place: ArrayLike | None = None,
+    near: Mapping[Body, ArrayLike] | None = None,
 ) -> MechanismNow:
     """Return a mechanism solved for the pose that an evaluated armature shows; nothing is written.
 
     values: of drivers; None for `values_now`. place: (3,) of its target in the world, if it has one; without
-    one, the body that the target moves is as `values` has it, or at rest. Errors as `values_now`.
+    one, the body that the target moves is as `values` has it, or at rest. near: values of that body, from
+    which it goes on; None for the nearest pose of all. Errors as `values_now`.
     """
     given = values_now(scene, rig, evaluated) if values is None else values
     places = None if place is None else in_plane(scene, rig, evaluated, place)
-    return MechanismNow.of(rig, solution_of(rig, given, places), evaluated)
+    return MechanismNow.of(rig, solution_of(rig, given, places, near), evaluated)
 
 
 def pose_now(
@@ -124,15 +125,21 @@ def _channels(bone: bpy.types.PoseBone) -> Floats:
 
 def _is_askew(rig: RigMechanism, bone: bpy.types.PoseBone) -> bool:
     """Return whether an evaluated driver is turned out of the plane, by channels that can be written."""
-    if any(map(acts_now, bone.constraints)):
+    if bone.name in rig.controlled:
         return False
     return is_askew(rig, bone.name, matrices(bone.rotation_mode, _channels(bone)))
+
+
+def turn_now(rig: RigMechanism, evaluated: bpy.types.Object, name: str) -> float:
+    """Return the turn of a bone against its parent by its channels, about the plane's normal."""
+    bone = evaluated.pose.bones[name]
+    return float(channel_turns(bone, turning_axis(rig, name), _channels(bone))[0])
 
 
 def _turn_now(scene: bpy.types.Scene, rig: RigMechanism, evaluated: bpy.types.Object, name: str) -> Floats:
     """Return the turn (1,) of a bone that drives."""
     bone, axis = evaluated.pose.bones[name], turning_axis(rig, name)
-    if any(map(acts_now, bone.constraints)):
+    if name in rig.controlled:
         poses = {other: pose[None] for other, pose in pose_of(rig, evaluated).items()}
         turned, parent = Motions.of_pose(rig, poses).turned, rig.placed[name].parent
         along = np.linalg.inv(turned[parent]) @ turned[name] @ rig.plane.x
@@ -142,7 +149,8 @@ def _turn_now(scene: bpy.types.Scene, rig: RigMechanism, evaluated: bpy.types.Ob
     turn = channel_turns(bone, axis, values)
     counts = mode == 'AXIS_ANGLE' or mode != 'QUATERNION' and own_axis(axis, CLOSE) is not None
     path = rig.armature.pose.bones[name].path_from_id(rotation_property(mode))
-    if counts or not any(curve.data_path == path for curve in existing_fcurves(rig.armature)):
+    keyed_at_all = any(curve.data_path == path for curve in existing_fcurves(rig.armature))
+    if counts or rig.controlled or not keyed_at_all:  # other controls would have to be stepped to
         return turn
     before = np.arange(scene.frame_start, scene.frame_float)
     keyed = np.asarray(driver_values(scene, rig, [*before.tolist(), scene.frame_float])[name])[-1]

@@ -358,10 +358,13 @@ def outside(rig: RigMechanism, places: Floats, worlds: Floats, frames: Floats | 
 
     worlds: (m, 4, 4) the armature's matrices. frames: (m, 4, 4) pose matrices of the bone that carries it.
     """
-    held = worlds if frames is None else worlds @ frames @ np.linalg.inv(_rest_of(rig))
+    held = worlds if frames is None else worlds @ frame_motions(rig, frames)
     at = np.linalg.solve(held, np.concatenate((places, np.ones((len(places), 1))), axis=1)[..., None])
     return rig.plane.project(at[:, :3, 0])
 
 
-def _rest_of(rig: RigMechanism) -> Floats:
-    return np.array(rig.armature.data.bones[rig.frame].matrix_local, np.float64)
+def frame_motions(rig: RigMechanism, frames: Floats) -> Floats:
+    """Return the motions (m, 4, 4) from rest of the bone that carries a mechanism, by its pose matrices."""
+    rest = np.array(rig.armature.data.bones[rig.frame].matrix_local, np.float64)
+    motions: Floats = frames @ np.linalg.inv(rest)
+    return motions

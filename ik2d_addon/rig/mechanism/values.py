@@ -84,10 +84,23 @@ def _values_of(
             by_keys = one.bone not in turned
             given[one.body] = _turns(rig, one.bone, curves, shown) if by_keys else turned[one.bone]
         elif one.kind == RAM:
-            share = _read(curves, one.path, 1, shown, np.array([rig.armature.path_resolve(one.path)]))[:, 0]
-            given[one.body] = ram_lengths(one, share)
+            given[one.body] = ram_lengths(one, _shares(rig, one, curves, shown))
     refuse_endless(rig, given, times)
     return dict(given)
+
+
+def ram_shares(
+    scene: bpy.types.Scene, rig: RigMechanism, driver: RigDriver, times: Sequence[float]
+) -> Floats:
+    """Return the parts (m,) of its stroke, 0 to 1, that a ram is drawn out by its keys at times."""
+    shown = strip_times(rig.armature, animation_times(scene, times))
+    with _driving_curves(rig) as curves:
+        return _shares(rig, driver, curves, shown)
+
+
+def _shares(rig: RigMechanism, driver: RigDriver, curves: Curves, shown: Singles) -> Floats:
+    now = np.array([rig.armature.path_resolve(driver.path)])
+    return _read(curves, driver.path, 1, shown, now)[:, 0]
 
 
 def ram_lengths(driver: RigDriver, shares: Floats) -> Floats:

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Live mechanisms: as a bake poses them, on any frame, by hand, in rounds with live chains."""
 
+from dataclasses import replace
+
 import bpy
 import numpy as np
 import pytest
 from machine_rigs import TILT, add_machine, key_turns, make_linear, set_turn
-from machines import MACHINES, four_bar, jansen_leg, toggle_clamp
+from machines import MACHINES, excavator, four_bar, geared_five_bar, jansen_leg, slider_crank, toggle_clamp
+from rigs import add_chain, add_target
 
 from ik2d_addon.bake.pipeline import bake
+from ik2d_addon.chains import drive
 from ik2d_addon.live.registry import RIGS
+from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.mechanism.posing import evaluated_motions, openings, pose_of
 from ik2d_addon.rig.mechanism.read import read_mechanism
 from ik2d_addon.rig.mechanism.values import turning_axis
@@ -33,18 +38,115 @@ def open_now(mechanism):
     return openings(rig, evaluated_motions(rig, [pose_of(rig, shown)])).max() / rig.size
 
 
-@pytest.mark.parametrize("make", MACHINES, ids=lambda make: make.__name__)
-def test_shuffled_frames_are_shown_as_baked(make):
-    armature, mechanism = add_machine(make(), 13, tilt=TILT, roll=0.3)
+def assert_as_baked(mechanism, frames=13):
+    """Assert that frames, shuffled, are shown live as a bake shows them, with the chains of the armature."""
+    armature = mechanism.id_data
     mechanism.live = True
-    frames = (np.random.default_rng(3).permutation(13) + 1).tolist()
-    found = {frame: on(frame, armature) for frame in [*frames, *frames[::-1]]}
-    assert mechanism.live_status and not RIGS.problems, mechanism.live_status
+    order = (np.random.default_rng(3).permutation(frames) + 1).tolist()
+    found = [(frame, on(frame, armature)) for frame in [*order, *range(1, frames + 1), *order[::-1]]]
+    assert mechanism.live_status and not RIGS.problems, RIGS.problems
     size = read_mechanism(armature, mechanism).size
     bake(armature)
     assert not mechanism.live and mechanism.was_live
-    for frame, matrices in found.items():
-        assert np.abs(on(frame, armature) - matrices).max() < 1e-5 * size
+    baked = {frame: on(frame, armature) for frame in range(1, frames + 1)}
+    for frame, matrices in found:
+        assert np.abs(baked[frame] - matrices).max() < 1e-5 * size, frame
+
+
+@pytest.mark.parametrize("make", MACHINES, ids=lambda make: make.__name__)
+def test_shuffled_frames_are_shown_as_baked(make):
+    assert_as_baked(add_machine(make(), 13, tilt=TILT, roll=0.3)[1])
+
+
+@pytest.mark.parametrize("mode", ['QUATERNION', 'YXZ', 'AXIS_ANGLE'])
+def test_keys_of_people_are_shown_as_baked(mode):
+    """Few keys with Bezier handles and a cyclic modifier, over whole turns of a geared machine."""
+    armature, mechanism = add_machine(geared_five_bar(), 31, mode=mode, tilt=TILT, roll=0.3)
+    armature.animation_data_clear()
+    driver = mechanism.drivers[0].bone
+    key_turns(armature, driver, np.linspace(0.0, 2.5, 4))
+    for curve in existing_fcurves(armature):
+        for number, point in enumerate(curve.keyframe_points):
+            point.co.x = point.handle_left.x = point.handle_right.x = 1.0 + 5.0 * number
+        curve.modifiers.new('CYCLES').mode_after = 'REPEAT_OFFSET' if mode == 'YXZ' else 'REPEAT'
+        curve.update()
+    assert_as_baked(mechanism, 31)
+
+
+def test_a_machine_behind_a_live_chain_is_shown_as_baked():
+    machine = excavator(("boom", ("stick", "boom"), ("bucket", "stick")))
+    still = dict.fromkeys(("boom", "stick", "bucket"), np.zeros(13))
+    armature, mechanism = add_machine(replace(machine, run=lambda _: still), 13)
+    armature.animation_data_clear()
+    x, _, z = armature.data.bones["bucket"].tail_local
+    target = add_target({1: (x, 0, z), 7: (x - 0.3, 0, z - 0.2), 13: (x - 0.4, 0, z + 0.2)})
+    chain = add_chain(armature, "bucket", target, bone_count=3)
+    for joint in chain.joints:
+        joint.use_limit, joint.limit_min, joint.limit_max = True, -0.4, 0.4
+    chain.live = True
+    assert_as_baked(mechanism)
+    assert chain.was_live
+    bpy.ops.object.select_all(action='DESELECT')
+    bpy.context.view_layer.objects.active = armature
+    assert bpy.ops.ik2d.live_again() == {'FINISHED'} and chain.live and mechanism.live
+
+
+def test_a_live_chain_behind_a_machine_is_shown_as_baked_also_by_hand():
+    armature, mechanism = add_machine(four_bar(), 13)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='EDIT')
+    upper, lower = (armature.data.edit_bones.new(name) for name in ("upper", "lower"))
+    upper.head, upper.tail, lower.head, lower.tail = (3, 0, 0), (3.3, 0, 2.2), (3.3, 0, 2.2), (2.6, 0, 4.4)
+    lower.parent = upper
+    bpy.ops.object.mode_set(mode='OBJECT')
+    chain = add_chain(armature, "lower", armature, bone_count=2)
+    chain.subtarget, chain.live, mechanism.live = "coupler", True, True
+    on(4, armature)
+    set_turn(armature.pose.bones["crank"], turning_axis(read_mechanism(armature, mechanism), "crank"), 1.1)
+    bpy.context.view_layer.update()
+    bones = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    assert (bones["lower"].tail - bones["coupler"].head).length < 1e-4 and open_now(mechanism) < 2e-6
+    assert_as_baked(mechanism)
+
+
+def test_a_target_is_followed_on_frames_and_by_hand_and_hidden():
+    armature, mechanism = add_machine(four_bar(), 13)
+    armature.animation_data_clear()
+    mechanism.drivers.clear()
+    x, _, z = armature.data.bones["coupler"].tail_local
+    target = add_target({1: (x, 0, z), 7: (x + 0.4, 0, z + 0.1), 13: (x + 0.2, 0, z + 0.2)})
+    drive(mechanism, "coupler", target)
+    mechanism.live = True
+    shown = on(5, armature)
+    target.location.x += 0.2
+    bpy.context.view_layer.update()
+    assert np.abs(pose(armature) - shown).max() > 0.01 and open_now(mechanism) < 2e-6
+    target.hide_viewport = True
+    assert np.abs(on(5, armature) - shown).max() < 1e-5
+    target.hide_viewport = False
+    assert_as_baked(mechanism)
+
+
+def test_a_lost_bone_and_one_that_two_turn_are_told():
+    armature, mechanism = add_machine(slider_crank(), 5)
+    mechanism.live = True
+    on(2, armature)
+    slid, mechanism.joints[0].bone = mechanism.joints[0].bone, "gone"
+    on(3, armature)
+    assert "gone" in mechanism.live_status and not mechanism.live_closed
+    mechanism.joints[0].bone = slid
+    on(4, armature)
+    assert mechanism.live_closed, mechanism.live_status
+    chain = add_chain(armature, "rod", add_target({1: (1, 0, 1)}), bone_count=1)
+    chain.live = True
+    on(2, armature)
+    assert "a chain turns 'rod' too" in mechanism.live_status
+    chain.live = False
+    on(3, armature)
+    assert mechanism.live_closed
+    mechanism.drivers.clear()
+    on(4, armature)
+    assert "freedom" in mechanism.live_status
 
 
 def test_a_driver_turned_by_hand_moves_the_machine_at_once():
