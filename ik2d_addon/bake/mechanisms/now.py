@@ -45,7 +45,6 @@ def _report(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, machine: Mec
         unit=float(np.mean(np.abs(rig.armature.matrix_world.to_scale()))),
         open=np.broadcast_to(openings(rig, evaluated_motions(rig, [shown])), 1),
         open_between=np.zeros(0),
-        keyed=np.ones(1, bool),
         bound=rig.open_between,
         keys=0,
         held=np.broadcast_to(held, 1),
