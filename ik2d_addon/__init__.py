@@ -48,6 +48,7 @@ _MODULES = (
     ".features.adopt.operators",
     ".features.match.operators",
     ".features.native.operators",
+    ".features.native.mechanism.operators",
     ".features.export.operators",
     ".features.setup.chain_presets",
     ".features.setup.menus",

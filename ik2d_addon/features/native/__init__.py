@@ -10,8 +10,8 @@ from ...rig.chain.native_state import is_native as is_native
 from .empties import remove_native as remove_native
 
 if TYPE_CHECKING:
-    from .build import Native as Native
     from .build import make_native as make_native
+    from .empties import Native as Native
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 """Make a chain native: read, refuse, plan and build it; an error undoes all."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -11,14 +11,19 @@ from ...bake.keys.clearing import baked_keys
 from ...bake.lengths import Units, length_text
 from ...bake.reporting.swing_notes import open_note
 from ...core import IK2DError
-from ...core.inputs import Floats
 from ...core.words import refusal, say
 from ...rig.animation import versions
 from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.animation.value_keys import existing_drivers
 from ...rig.chain.chain import FAR_OFF_PLANE, RigChain, read_chain
 from ...rig.chain.checks.bones import rest_joints
-from ...rig.chain.native_state import BARE, LIVE, PREFIX, acts, constraints_of, is_native, scale_name
+from ...rig.chain.native_state import (
+    acts,
+    constraints_of,
+    is_mechanism,
+    is_native,
+    scale_name,
+)
 from ...rig.chain.order import refuse_moved_target
 from ...rig.chain.paths.follow import follow_list
 from ...rig.chain.planes import reach_of
@@ -34,10 +39,19 @@ from ...rig.scene.samples import ChainSamples
 from . import family, limited, two_bone
 from .changes import changed_since_made, fingerprint_of
 from .controls import CONTROLS, FOOT, STRETCH, TURN, add_controls, refuse_unreadable
-from .drivers import Empties, SwungEmpties, drive, drive_step, path_of
-from .empties import add_empties, remove_native
-from .expressions import euler_angles, names_in
+from .drivers import (
+    Empties,
+    SwungEmpties,
+    angles_of,
+    constraint_of,
+    drive,
+    drive_step,
+    path_of,
+    turning_constraint,
+)
+from .empties import Native, add_empties, note, remove_native
 from .hands import HandEmpties, drive_foot
+from .mechanism.build import make_mechanism_native
 from .plan import NativePlan, Shape, shape_of
 from .post.building import build_post
 from .post.refusals import refuse_first_bone, refuse_post
@@ -45,35 +59,22 @@ from .post.turning import PostTurn, read_turn
 from .refusals import is_animated, refuse_uneven, refuse_unfit
 from .swings import read_following
 
-# Blender cuts constraints' names at 63 bytes: what is left before " Scale" and a number.
-_LONGEST = 53
-# A Limit Rotation whose maximum is below its minimum sets the minimum: one driver does for both.
-_BELOW = -1000.0
 # A bone turned by less (radians) is at rest.
 _TURNED = 1e-5
 
 
-@dataclass(frozen=True)
-class Native:
-    """Parts of a native chain that were made."""
-
-    controls: bpy.types.Object
-    target_copy: bpy.types.Object
-    constraints: tuple[tuple[str, str], ...]  # (bone, constraint)
-    drivers: int
-    warnings: tuple[str, ...] = ()  # differences from a bake of the chain
-
-
 @live_paused()
 def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> Native:
-    """Have Blender's own drivers pose a chain, with or without this add-on.
+    """Have Blender's own drivers pose a chain or a mechanism, with or without this add-on.
 
-    settings: one of `armature.ik2d.chains`. If it is native and a bake has muted its constraints, it acts
-    again. The bones' channels and keys stay; `remove_native` removes all that is made here. Raises IK2DError,
-    with nothing changed, for a chain that cannot be native.
+    settings: one of `armature.ik2d.chains`, or of its mechanisms. If it is native and a bake has muted its
+    constraints, it acts again. The bones' channels and keys stay; `remove_native` removes all that is made
+    here. Raises IK2DError, with nothing changed, for one that cannot be native.
     """
     refuse_no_text(armature)
     follow_list(armature)
+    if is_mechanism(settings):
+        return make_mechanism_native(armature, settings)
     if is_native(settings):
         return _resumed(settings)
     scene = bpy.context.scene
@@ -204,21 +205,6 @@ def _notes_on_target(
         )
 
 
-def note(settings: bpy.types.PropertyGroup, empties: Empties, had_animation: bool) -> None:
-    """Store the empties, the constraints' name and the state before on the chain."""
-    armature = settings.id_data
-    taken = {constraint.name for bone in armature.pose.bones for constraint in bone.constraints}
-    stem = f"{PREFIX}{settings.name}".encode()[:_LONGEST].decode(errors="ignore")
-    name, number = stem, 1
-    while {name, scale_name(name)} & taken:
-        name, number = f"{stem}.{number:03d}", number + 1
-    before = [word for word, is_so in ((LIVE, settings.live), (BARE, not had_animation)) if is_so]
-    settings.native_stand, settings.native_probe = empties.controls, empties.target_copy
-    settings.native_constraint, settings.native_before = name, " ".join(before)
-    if settings.live:
-        settings.live = False
-
-
 def _built(
     rig: RigChain,
     settings: bpy.types.PropertyGroup,
@@ -268,37 +254,6 @@ def _built(
     )
 
 
-def angles_of(
-    turn: str, axis: Floats, empties: Empties, name: str, keys: Floats | None = None
-) -> Iterator[tuple[str, str, Floats | None]]:
-    """Yield (axis letter, expression, keys or None) of each Euler angle of a bone that is not 0.
-
-    turn, axis: of the bone. name: of the property for its turn, where it needs one.
-    """
-    for letter, angle in zip("xyz", euler_angles(axis, "a"), strict=True):
-        if angle in ("a", "-a"):  # about one of the bone's own axes: needs no property before the constraint
-            if keys is None:
-                yield letter, turn if angle == "a" else f"-({turn})", None
-            else:
-                yield letter, turn, keys if angle == "a" else keys * (1.0, -1.0, -1.0, -1.0)
-            return
-    if keys is not None or names_in(turn) != [turn]:
-        drive_step(empties, name, turn, keys)
-        turn = name
-    for letter, angle in zip("xyz", euler_angles(axis, turn), strict=True):
-        if angle:
-            yield letter, angle, None
-
-
-def turning_constraint(bone: bpy.types.PoseBone, name: str) -> bpy.types.Constraint:
-    """Add the constraint that turns a bone by its least angles."""
-    constraint = constraint_of(bone, 'LIMIT_ROTATION', name)
-    constraint.euler_order = 'XYZ'
-    constraint.use_limit_x = constraint.use_limit_y = constraint.use_limit_z = True
-    constraint.max_x = constraint.max_y = constraint.max_z = _BELOW
-    return constraint
-
-
 def _copied(
     bone: bpy.types.PoseBone, name: str, turned: bpy.types.Object, empties: Empties
 ) -> bpy.types.Constraint:
@@ -315,14 +270,4 @@ def _scaled(rig: RigChain, i: int, factor: str, name: str, empties: Empties) -> 
     constraint.use_min_y = constraint.use_max_y = True
     for end in ("min", "max"):
         drive(rig.armature, f"{constraint.path_from_id()}.{end}_y", factor, empties)
-    return constraint
-
-
-def constraint_of(bone: bpy.types.PoseBone, kind: str, name: str) -> bpy.types.Constraint:
-    """Add a constraint in a bone's own space; the active one stays."""
-    active = bone.constraints.active
-    constraint = bone.constraints.new(kind)
-    bone.constraints.active = active or constraint
-    constraint.name, constraint.owner_space = name, 'LOCAL'
-    constraint.show_expanded = False
     return constraint

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Drivers with simple expressions, which Blender evaluates without Python and without its permission."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import bpy
@@ -8,8 +9,10 @@ import numpy as np
 
 from ...core.inputs import Floats
 from ...core.words import refusal
-from .expressions import checked, names_in
+from .expressions import checked, euler_angles, names_in
 
+# A Limit Rotation whose maximum is below its minimum sets the minimum: one driver does for both.
+BELOW = -1000.0
 # The target's place, from the root in the plane's axes; "x" and "y" are steps where the plane follows it.
 _PLACES = {"x": 'LOC_X', "y": 'LOC_Y', "tx": 'LOC_X', "ty": 'LOC_Y', "tz": 'LOC_Z'}
 # The target's place in the space that a post turns in.
@@ -140,3 +143,44 @@ def write_keys(curve: bpy.types.FCurve, keys: Floats) -> None:
             point.interpolation = 'BEZIER'
             point.handle_left_type = point.handle_right_type = 'FREE'
     curve.extrapolation = 'CONSTANT'
+
+
+def angles_of(
+    turn: str, axis: Floats, empties: Empties, name: str, keys: Floats | None = None
+) -> Iterator[tuple[str, str, Floats | None]]:
+    """Yield (axis letter, expression, keys or None) of each Euler angle of a bone that is not 0.
+
+    turn, axis: of the bone. name: of the property for its turn, where it needs one.
+    """
+    for letter, angle in zip("xyz", euler_angles(axis, "a"), strict=True):
+        if angle in ("a", "-a"):  # about one of the bone's own axes: needs no property before the constraint
+            if keys is None:
+                yield letter, turn if angle == "a" else f"-({turn})", None
+            else:
+                yield letter, turn, keys if angle == "a" else keys * (1.0, -1.0, -1.0, -1.0)
+            return
+    if keys is not None or names_in(turn) != [turn]:
+        drive_step(empties, name, turn, keys)
+        turn = name
+    for letter, angle in zip("xyz", euler_angles(axis, turn), strict=True):
+        if angle:
+            yield letter, angle, None
+
+
+def turning_constraint(bone: bpy.types.PoseBone, name: str) -> bpy.types.Constraint:
+    """Add the constraint that turns a bone by its least angles."""
+    constraint = constraint_of(bone, 'LIMIT_ROTATION', name)
+    constraint.euler_order = 'XYZ'
+    constraint.use_limit_x = constraint.use_limit_y = constraint.use_limit_z = True
+    constraint.max_x = constraint.max_y = constraint.max_z = BELOW
+    return constraint
+
+
+def constraint_of(bone: bpy.types.PoseBone, kind: str, name: str) -> bpy.types.Constraint:
+    """Add a constraint in a bone's own space; the active one stays."""
+    active = bone.constraints.active
+    constraint = bone.constraints.new(kind)
+    bone.constraints.active = active or constraint
+    constraint.name, constraint.owner_space = name, 'LOCAL'
+    constraint.show_expanded = False
+    return constraint

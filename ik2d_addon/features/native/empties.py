@@ -2,6 +2,7 @@
 """The hidden empties of a native chain: its controls, a copy of its target's place, and two that swing."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
@@ -15,6 +16,7 @@ from ...rig.chain.native_state import (
     BARE,
     LIVE,
     MARK,
+    PREFIX,
     SETTINGS,
     constraints_of,
     is_native,
@@ -31,6 +33,34 @@ from .post.turning import PostTurn
 
 # Their size, as a part of the first bone's length.
 _SIZE = 0.1
+# Blender cuts constraints' names at 63 bytes: what is left before " Scale" and a number.
+_LONGEST = 53
+
+
+@dataclass(frozen=True)
+class Native:
+    """Parts of a native chain or mechanism that were made."""
+
+    controls: bpy.types.Object
+    target_copy: bpy.types.Object
+    constraints: tuple[tuple[str, str], ...]  # (bone, constraint)
+    drivers: int
+    warnings: tuple[str, ...] = ()  # differences from a bake of the chain
+
+
+def note(settings: bpy.types.PropertyGroup, empties: Empties, had_animation: bool) -> None:
+    """Store the empties, the constraints' name and the state before on the chain or mechanism."""
+    armature = settings.id_data
+    taken = {constraint.name for bone in armature.pose.bones for constraint in bone.constraints}
+    stem = f"{PREFIX}{settings.name}".encode()[:_LONGEST].decode(errors="ignore")
+    name, number = stem, 1
+    while {name, scale_name(name)} & taken:
+        name, number = f"{stem}.{number:03d}", number + 1
+    before = [word for word, is_so in ((LIVE, settings.live), (BARE, not had_animation)) if is_so]
+    settings.native_stand, settings.native_probe = empties.controls, empties.target_copy
+    settings.native_constraint, settings.native_before = name, " ".join(before)
+    if settings.live:
+        settings.live = False
 
 
 def add_empties(rig: RigChain, turn: PostTurn | None = None) -> tuple[Empties, HandEmpties | None]:

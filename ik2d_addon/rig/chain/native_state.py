@@ -82,9 +82,14 @@ def _all_of(armature: bpy.types.Object) -> list[bpy.types.PropertyGroup]:
     return [*armature.ik2d.chains, *armature.ik2d.mechanisms]
 
 
+def is_mechanism(settings: bpy.types.PropertyGroup) -> bool:
+    """Return whether settings are those of a mechanism, and not of a chain."""
+    return hasattr(settings, "drivers")
+
+
 def _own_bones(settings: bpy.types.PropertyGroup) -> list[str]:
     """Return the names of the bones that a chain, with its post, or a mechanism may turn."""
-    if hasattr(settings, "bones"):
+    if is_mechanism(settings):
         return [bone.name for bone in settings.bones]
     names = bones_of(settings.id_data.data, settings.tip, settings.bone_count)
     return [*names, settings.post] if settings.plane == POST else names

@@ -16,19 +16,17 @@ from ....rig.chain.joints import CLOSE, own_axis
 from ....rig.chain.native_state import constraints_of
 from ....rig.mechanism.read import RAM, TURN, RigMechanism, read_mechanism
 from ....rig.mechanism.values import driver_values, turning_axis
-from ..build import Native, angles_of, constraint_of, note, turning_constraint
 from ..controls import Control, add_control, carry_keys
-from ..drivers import Empties, drive, drive_step
-from ..empties import own_empty, remove_native
+from ..drivers import Empties, angles_of, constraint_of, drive, drive_step, turning_constraint
+from ..empties import Native, note, own_empty, remove_native
 from .plan import (
     LENGTH,
-    NO_GEARS,
-    NO_TARGETS,
     QUATERNION,
     MechanismPlan,
     plan_mechanism,
     stops_of,
 )
+from .reasons import why_not_native
 
 _INFLUENCE = Control(
     "influence", 0.0, 1.0, "How far the mechanism turns its bones from their own keys to its pose"
@@ -54,13 +52,6 @@ class MechanismEmpties(Empties):
         source.transform_space, source.rotation_mode = 'LOCAL_SPACE', 'QUATERNION'
 
 
-def why_not_native(settings: bpy.types.PropertyGroup) -> str:
-    """Say why a mechanism cannot be on drivers, as far as its settings tell; "" where they do not."""
-    if any(joint.kind == 'GEAR' for joint in settings.joints):
-        return say(NO_GEARS)
-    return say(NO_TARGETS) if any(one.kind == 'TARGET' for one in settings.drivers) else ""
-
-
 def make_mechanism_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> Native:
     """Have Blender's own drivers close a mechanism's loops, with or without this add-on.
 
@@ -70,6 +61,8 @@ def make_mechanism_native(armature: bpy.types.Object, settings: bpy.types.Proper
     """
     scene = bpy.context.scene
     rig = read_mechanism(armature, settings)
+    if reason := why_not_native(settings):
+        raise IK2DError(reason)
     try:
         plan = plan_mechanism(rig)
         _refuse_turned(rig, settings)

@@ -16,7 +16,7 @@ from ....core.mechanism import drivers, steps
 from ....core.mechanism.joints import GROUND, Kind
 from ....core.mechanism.plan import Plan
 from ....core.words import noted, refusal
-from ....rig.mechanism.read import RAM, TARGET, TURN, RigMechanism
+from ....rig.mechanism.read import RAM, TURN, RigMechanism
 from ....rig.mechanism.values import turning_axis
 from ..expressions import names_in, num
 
@@ -24,9 +24,6 @@ from ..expressions import names_in, num
 QUATERNION, LENGTH = ("qw", "qx", "qy", "qz"), "l"
 # A part of an axis that is left out.
 _NOTHING = 1e-12
-# What cannot be, for a button that is greyed.
-NO_GEARS = noted("gears cannot be on drivers; bake it instead")
-NO_TARGETS = noted("a target that drags it cannot be on drivers; bake it instead")
 _NO_NEWTON = noted(
     "{bodies} hold one another in no triangle, which only a bake can solve; let another bone drive it"
 )
@@ -43,12 +40,11 @@ class MechanismPlan:
 
 
 def plan_mechanism(rig: RigMechanism) -> MechanismPlan:
-    """Return the plan of a mechanism; raise IK2DError, without its name, for one that cannot be."""
+    """Return the plan of a mechanism without gears and targets.
+
+    Raises IK2DError, without its name, for bodies in no triangle, and for one that goes through dead points.
+    """
     plan = rig.core.plan
-    if any(joint.kind is Kind.GEAR for joint in plan.joints):
-        raise refusal(NO_GEARS)
-    if any(one.kind == TARGET for one in rig.drivers):
-        raise refusal(NO_TARGETS)
     if plan.groups:
         bodies = next(iter(plan.groups.values())).bodies
         raise refusal(_NO_NEWTON, bodies=plan.words(bodies))

@@ -8,7 +8,7 @@ from mathutils import Euler
 from rigs import add_armature, add_chain, add_target, errors_on, leg_with_target
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.native import build
+from ik2d_addon.features.native import build, drivers
 from ik2d_addon.features.native.build import make_native
 
 
@@ -37,7 +37,7 @@ def test_a_limit_rotation_with_its_maximum_below_sets_its_minimum(turn):
     limit = bone.constraints.new('LIMIT_ROTATION')
     limit.owner_space, limit.euler_order = 'LOCAL', 'XYZ'
     limit.use_limit_x = limit.use_limit_y = limit.use_limit_z = True
-    limit.min_x, limit.max_x, limit.max_y, limit.max_z = turn, *(3 * [build._BELOW])
+    limit.min_x, limit.max_x, limit.max_y, limit.max_z = turn, *(3 * [drivers.BELOW])
     for before in (0.0, 2.0, -3.0, 1.0 + turn):
         bone.rotation_mode, bone.rotation_euler = 'XYZ', (before, 0.2, -0.1)
         shown = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["a"]
