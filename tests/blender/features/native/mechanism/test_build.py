@@ -5,7 +5,7 @@ import bpy
 import numpy as np
 import pytest
 from file_contents import changes, contents
-from machine_rigs import TILT, add_machine, evaluated_openings, make_linear
+from machine_rigs import TILT, add_machine, evaluated_openings, key_turns, make_linear
 from machines import (
     coupled_wheels,
     excavator,
@@ -116,7 +116,9 @@ def test_removing_leaves_all_as_it_was(machine, tmp_path):
     remove_native(armature, mechanism)
     bpy.context.view_layer.update()
     assert not is_native(mechanism)
-    assert {way for way in changes(before, contents(KINDS)) if "native" not in way} == set()
+    settings = "OBJECT:Rig.ik2d['mechanisms']", "OBJECT:Rig.ik2d.mechanisms['machine']['native_"
+    # Pointers that were set once are stored as nothing.
+    assert not [way for way in changes(before, contents(KINDS)) if not way.startswith(settings)]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +148,9 @@ def test_a_bone_that_a_constraint_turns_is_refused():
 
 @pytest.mark.parametrize("way", WAYS[:1] + WAYS[2:3], ids=lambda way: way.get("mode", "XYZ"))
 def test_what_drives_stops_at_its_dead_points(way):
-    armature, mechanism = add_machine(toggle_clamp(), frames=13, **way)
+    armature, mechanism = add_machine(toggle_clamp(), frames=1, **way)
+    armature.animation_data_clear()
+    key_turns(armature, "handle", np.linspace(0.0, 0.5, 13))
     native = make_native(armature, mechanism)
     assert any("is not eased into them" in warning for warning in native.warnings)
     assert evaluated_openings(mechanism, TIMES).max() <= CLOSED
