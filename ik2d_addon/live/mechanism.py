@@ -14,12 +14,14 @@ from ..core.words import refusal, say
 from ..rig.animation.bone_channels import rotation_property
 from ..rig.animation.value_keys import driven_paths
 from ..rig.chain.fingerprint import rest_fingerprint
+from ..rig.chain.native_state import is_native
 from ..rig.mechanism.aiming import fixed_bones
 from ..rig.mechanism.now import MechanismNow, solve_now, turn_now, values_now
 from ..rig.mechanism.read import TARGET, RigMechanism, read_mechanism
 from ..rig.mechanism.values import turning_axis
 from .chain import LiveChain
 from .following import LiveItem
+from .status.outcome import NATIVE
 from .writing import BoneWriter, PoseWrites
 
 
@@ -56,6 +58,8 @@ class LiveMechanism(LiveItem):
     ) -> None:
         """Read a mechanism; raise IK2DError if it cannot be solved. chained: bones that live chains turn."""
         super().__init__(armature, settings, index)
+        if is_native(settings):
+            raise refusal("Mechanism '{name}' {native}", name=settings.name, native=NATIVE)
         self.rig = rig = read_mechanism(armature, settings).with_chains(
             chained.intersection(_names(settings))
         )

@@ -82,6 +82,7 @@ def draw_native(layout: UILayout, context: Context) -> None:
         field(layout, context, controls, f'["{name}"]', name)
 
 
+HEADINGS = {"convert-to-drivers": "mechanism_make_native mechanism_remove_native"}
 MENU = {"rig": [entry("ik2d.mechanism_make_native"), entry("ik2d.mechanism_remove_native")]}
 classes = (IK2D_OT_mechanism_make_native, IK2D_OT_mechanism_remove_native)
 register, unregister = registration(classes)

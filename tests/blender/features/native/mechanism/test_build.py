@@ -116,7 +116,8 @@ def test_removing_leaves_all_as_it_was(machine, tmp_path):
     remove_native(armature, mechanism)
     bpy.context.view_layer.update()
     assert not is_native(mechanism)
-    settings = "OBJECT:Rig.ik2d['mechanisms']", "OBJECT:Rig.ik2d.mechanisms['machine']['native_"
+    machine = "OBJECT:Rig.ik2d.mechanisms['machine']['native_"
+    settings = "OBJECT:Rig.ik2d['mechanisms']", "OBJECT:Rig['ik2d']", machine
     # Pointers that were set once are stored as nothing.
     assert not [way for way in changes(before, contents(KINDS)) if not way.startswith(settings)]
 
@@ -228,6 +229,18 @@ def test_a_bake_mutes_its_constraints_and_making_it_again_has_it_act():
     make_native(armature, mechanism)
     assert acts(mechanism) and evaluated_openings(mechanism, [1.5, 3.0]).max() <= CLOSED
     assert [ob.type for ob in bpy.data.objects].count('EMPTY') == 1
+
+
+def test_live_is_refused_while_it_is_on_drivers():
+    armature, mechanism = add_machine(four_bar(), frames=5)
+    mechanism.live = True
+    make_native(armature, mechanism)
+    assert not mechanism.live
+    mechanism.live = True
+    bpy.context.scene.frame_set(3)
+    assert "on drivers" in mechanism.live_status
+    remove_native(armature, mechanism)
+    assert mechanism.live
 
 
 def test_two_mechanisms_of_an_armature_keep_their_own():
