@@ -160,13 +160,13 @@ def _ranges_of(rig: RigMechanism, strokes: dict[str, tuple[float, float]]) -> Ra
     return Ranges(drivers, slides)
 
 
-def view_mechanism(rig: RigMechanism, settings: bpy.types.PropertyGroup) -> MechanismView:
-    """Return a mechanism in the current pose; raise IK2DError for bones of no finite place."""
+def view_mechanism(rig: RigMechanism, settings: bpy.types.PropertyGroup) -> MechanismView | None:
+    """Return a mechanism in the current pose; None for bones of no finite place."""
     armature = as_shown(rig.armature)
     pose = pose_of(rig, armature)
     world = np.array(armature.matrix_world, np.float64) @ pose[""]
     if not all(np.isfinite(matrix).all() for matrix in (world, *pose.values())):
-        raise IK2DError("its bones have no finite place")
+        return None
     strokes = {
         joint.bone: (float(joint.stroke[0]), float(joint.stroke[1]))
         for joint in settings.joints

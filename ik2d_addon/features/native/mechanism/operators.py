@@ -21,8 +21,9 @@ def shown_mechanism(context: Context) -> PropertyGroup | None:
 
 
 def _why_no_mechanism(context: Context) -> str:
-    reason = why_not_edit(context)
-    return reason or ("" if shown_mechanism(context) is not None else say("Make a mechanism first"))
+    if reason := why_not_edit(context):
+        return reason
+    return "" if shown_mechanism(context) is not None else say("Make a mechanism first: New Mechanism")
 
 
 class IK2D_OT_mechanism_make_native(ChainOperator, Operator):
