@@ -29,6 +29,8 @@ FAINT = 0.4
 # Sizes as parts of the mechanism's: a ring, half the gap of a double line, what a line goes on beyond its
 # slide, half a tick, a driver's arc, and the greater wheel of a gear whose wheels do not touch.
 _RING, _RAIL, _BEYOND, _TICK, _ARC, _WHEEL = 0.014, 0.008, 0.06, 0.02, 0.11, 0.07
+# A small ring, of few pieces: there are many.
+_CIRCLE = shapes.around(np.linspace(0.0, 2.0 * np.pi, 25), 1.0)
 # Values of a driver at which it is looked how far slides go.
 _LOOKS = 48
 
@@ -205,7 +207,7 @@ def draw_joints(figure: Figure, view: MechanismView, color: RGB, stop: RGB, alph
 
 def _draw_ring(figure: Figure, view: MechanismView, place: Floats, color: RGB, alpha: float) -> None:
     """Add a ring of a pin at a place (3,), in the mechanism's plane."""
-    ring = shapes.spanned(shapes.arc(1.0), place, *across(view, _RING))
+    ring = shapes.spanned(_CIRCLE, place, *across(view, _RING))
     figure.line(shapes.pieces(ring), color, alpha, BOLD)
 
 
@@ -352,5 +354,5 @@ def draw_faulty(figure: Figure, settings: bpy.types.PropertyGroup, color: RGB, a
     size = float(np.linalg.norm(np.ptp(at, axis=0)))
     x, y = (_RING * size * axis for axis in axes)
     for place in at:
-        ring = shapes.spanned(shapes.arc(1.0), place, world[:3, :3] @ x, world[:3, :3] @ y)
+        ring = shapes.spanned(_CIRCLE, place, world[:3, :3] @ x, world[:3, :3] @ y)
         figure.line(shapes.pieces(ring), color, alpha, BOLD)
