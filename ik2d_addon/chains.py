@@ -22,6 +22,8 @@ from .features.mechanism.editing import (
     drive,
     remove_mechanism,
 )
+from .features.mechanism.proposals import propose_joints
+from .features.mechanism.rest_pose import close_rest_pose
 from .features.native import make_native, remove_native
 from .features.plant.plant import find_contacts, plant_feet, unplant_feet
 from .features.pole.pole import add_pole, fit_pole_angle
@@ -45,6 +47,7 @@ __all__ = [
     "add_slide",
     "adopt",
     "clear_snaps",
+    "close_rest_pose",
     "drive",
     "find_contacts",
     "fit_pole_angle",
@@ -53,6 +56,7 @@ __all__ = [
     "make_native",
     "mirror_chain",
     "plant_feet",
+    "propose_joints",
     "release",
     "remove_chain",
     "remove_foot",

@@ -250,8 +250,8 @@ class Rigs:
         rounds, circle = in_rounds(fit)
         for rig in circle:
             self._apart[by_rig[id(rig)]] = say(
-                "Chain '{chain}' and other live chains depend on one another in a circle; turn Live "
-                "off for one of them",
+                "Chain '{chain}' and other live chains depend on one another in a circle: a loop that closes "
+                "is a mechanism; press Make a Mechanism, or turn Live off for one of them",
                 chain=rig.name,
             )
         self.rounds = [[chains[by_rig[id(rig)]] for rig in ready] for ready in rounds]

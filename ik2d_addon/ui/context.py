@@ -130,7 +130,8 @@ def why_not_solve(context: Context) -> str:
     reason = why_not_edit(context)
     if reason:
         return reason
-    chains = active_armature(context).ik2d.chains
-    if not chains:
+    settings = active_armature(context).ik2d
+    if not (settings.chains or settings.mechanisms):
         return say("Add a chain first")
-    return "" if any(chain.enabled for chain in chains) else say("Enable a chain first")
+    enabled = any(one.enabled for one in (*settings.chains, *settings.mechanisms))
+    return "" if enabled else say("Enable a chain first")

@@ -34,9 +34,11 @@ class ChainSidebar(Sidebar):
 
 
 class RigSidebar(Sidebar):
-    """A panel for all chains of the armature."""
+    """A panel for all chains and mechanisms of the armature."""
 
     @classmethod
     def poll(cls, context):
         armature = active_armature(context)
-        return armature is not None and len(armature.ik2d.chains) > 0 and not unreadable(armature)
+        if armature is None or not (len(armature.ik2d.chains) or len(armature.ik2d.mechanisms)):
+            return False
+        return not unreadable(armature)

@@ -217,12 +217,12 @@ def forget_bakes(
     """Reset the results of some chains' and mechanisms' last bakes; the rig's too where none has one left."""
     settings = armature.ik2d
     for mechanism in mechanisms:
-        mechanism.property_unset("bake_mark")
+        for name in ("last_bake", "bake_mark"):
+            mechanism.property_unset(name)
     for chain in chains:
         for name in ("last_bake", "bake_reached", "missed_frames", "worst_frame", "bake_mark"):
             chain.property_unset(name)
-    left = any(other.last_bake for other in settings.chains)
-    if not left and not any(other.bake_mark for other in settings.mechanisms):
+    if not any(other.last_bake for other in (*settings.chains, *settings.mechanisms)):
         for name in ("last_bake", "last_bake_lines", "last_bake_clips", "last_bake_alert", "bake_mark"):
             settings.property_unset(name)
 
@@ -279,6 +279,7 @@ def clear_bakes(
             forget_bakes(armature, (), [machine])
             live_again(machine)
     if given.any:
+        forget_bakes(armature, ())
         give_original_back(armature)
     return given
 

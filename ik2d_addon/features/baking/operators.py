@@ -61,12 +61,13 @@ def chosen_bake(
 
 
 def other_selected(context: Context) -> list[Object]:
-    """Return the selected armatures with enabled chains, without the active armature."""
+    """Return the selected armatures with enabled chains or mechanisms, without the active armature."""
     active = active_armature(context)
     return [
         armature
         for armature in with_settings(context.selected_objects)
-        if armature != active and any(chain.enabled for chain in armature.ik2d.chains)
+        if armature != active
+        and any(one.enabled for one in (*armature.ik2d.chains, *armature.ik2d.mechanisms))
     ]
 
 
@@ -75,6 +76,7 @@ def select_baked(armature: Object, report: BakeReport) -> None:
     if armature.mode != 'POSE':
         return
     baked = {bone for chain in report.chains for bone in chain.bones}
+    baked |= {bone for machine in report.mechanisms for bone in machine.bones}
     baked |= {bone for chain in report.chains if chain.played.hands for bone in chain.played.hands.bones}
     baked |= {bone for one in report.mechanisms for bone in one.bones}
     for bone in armature.pose.bones:

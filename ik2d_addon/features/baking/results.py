@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 import bpy
 from bpy.types import Object, PropertyGroup, Scene
 
-from ...bake import BakeReport, ChainReport
+from ...bake import BakeReport, ChainReport, MechanismReport
 from ...bake.keys.clearing import forget_bakes
 from ...core.contacts.runs import runs
 from ...core.words import listed, once_for_all, say
@@ -41,7 +41,7 @@ def store_solve(armature: Object, report: BakeReport, scene: Scene | None = None
         chain.solve_mark = solve_fingerprint(chain, scene, animated)
 
 
-def _text(report: BakeReport | ChainReport) -> str:
+def _text(report: BakeReport | ChainReport | MechanismReport) -> str:
     return "\n".join([report.sentence(), *report.warnings])
 
 
@@ -63,6 +63,9 @@ def store_bake(armature: Object, report: BakeReport, scene: Scene | None = None)
     settings.bake_mark = options_fingerprint(settings, scene)
     shown, is_played = shown_clip(armature, report)
     settings.last_bake_clips = clips_as_json(armature, report)
+    for machine in report.mechanisms:
+        if machine.name in settings.mechanisms:
+            settings.mechanisms[machine.name].last_bake = _text(machine)
     animated = AnimatedPaths.of(armature)
     for result, chain in _chains_of(armature, shown):
         chain.last_bake = _text(result)

@@ -12,7 +12,7 @@ from ...bake.cures.off_plane import OffPlane, off_plane
 from ...bake.lengths import Units, length_text
 from ...core import IK2DError
 from ...core.swing import POLE
-from ...core.words import noted, say
+from ...core.words import listed, noted, say
 from ...rig.animation import key_faults
 from ...rig.chain.chain import FAR_OFF_PLANE, RigChain, held_note
 from ...rig.chain.checks.bones import chain_bones, rest_joints
@@ -34,6 +34,7 @@ from ...rig.pose.rotations import channels_at_rest
 from ...rig.scene.bone_constraints import OtherControl, is_joint_limit, sentences
 from ...rig.scene.missing_inputs import is_nowhere, nowhere_words
 from . import fixes, muting, post_fixes, rest_fixes
+from .circles import circle_of
 from .fixes import Fix
 from .planes import joints_off_plane
 from .sharing import bones_below, shared_bones
@@ -73,6 +74,7 @@ def findings(
         return [Finding(settings.name, 'PROBLEM', rig, offered, blocks=True)]
     checks = (
         _shared(settings),
+        _circle(settings),
         _rest_position(rig),
         _nowhere(rig),
         _carried(rig),
@@ -131,6 +133,16 @@ def _shared(settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
             offered = (fixes.disable,)
             template = noted("It shares the bone '{bone}' with the chain '{other}'; disable one of them")
         yield Finding(settings.name, 'SHARED_BONES', say(template, bone=bone, other=other), offered, True)
+
+
+def _circle(settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
+    circle = circle_of(settings.id_data) if settings.enabled else []
+    if settings.name in circle:
+        sentence = say(
+            "The chains {names} depend on one another in a circle: bones whose loop closes are a mechanism",
+            names=listed(circle, fixes.NAMED),
+        )
+        yield Finding(settings.name, 'CIRCLE', sentence, (fixes.mechanism, fixes.disable), blocks=True)
 
 
 def _rest_position(rig: RigChain) -> Iterator[Finding]:

@@ -385,4 +385,5 @@ flip = Fix('FLIP', "Flip Bend", operator="ik2d.flip", icon='MOD_MIRROR')
 limits_from_bones = Fix(
     'LIMITS_FROM_BONES', "Copy Limits from Bones", operator="ik2d.limits_from_bones", icon='CON_ROTLIMIT'
 )
+mechanism = Fix('MECHANISM', "Make a Mechanism", operator="ik2d.mechanism_of_circle", icon='MOD_INSTANCE')
 adopt = Fix('ADOPT', "Adopt IK", operator="ik2d.adopt", icon='CON_KINEMATIC')

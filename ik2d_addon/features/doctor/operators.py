@@ -126,7 +126,7 @@ def shown(finding: Finding) -> str:
 
 def _draw_fixes(column: UILayout, chain: PropertyGroup, finding: Finding) -> None:
     for fix in finding.fixes:
-        if fix.way == 'ADOPT' and not hasattr(bpy.types, "IK2D_OT_adopt"):
+        if not hasattr(bpy.types, fix.operator.replace("ik2d.", "IK2D_OT_")):
             continue
         button = column.operator(fix.operator, text=say(fix.label), translate=False, icon=fix.icon)
         if hasattr(button, "chain"):

@@ -28,10 +28,10 @@ def flatten(armature: bpy.types.Object, settings: Settings) -> str:
     what hangs on a bone moves with it.
     """
     rig = read_chain(armature, settings)
-    _refuse_shared_data(armature)
+    refuse_shared_data(armature)
     joints = rest_joints(rig.pose_bones)
     moves = flat_moves(rig, joints)
-    with _edit_bones(armature) as bones:
+    with edit_bones(armature) as bones:
         placed = _placed(bones, rig.bones, moves)
         for name, (head, tail, up) in placed.items():
             bone = bones[name]
@@ -63,7 +63,7 @@ def _placed(
 
 
 @contextmanager
-def _edit_bones(armature: bpy.types.Object) -> Iterator[bpy.types.bpy_prop_collection]:
+def edit_bones(armature: bpy.types.Object) -> Iterator[bpy.types.bpy_prop_collection]:
     """Yield the armature's edit bones; afterwards restore the mode."""
     with _alone_in_object_mode(armature):
         bpy.ops.object.mode_set(mode='EDIT')
@@ -101,7 +101,7 @@ def _alone_in_object_mode(armature: bpy.types.Object) -> Iterator[None]:
 @fix("Apply Scale")
 def apply_scale(armature: bpy.types.Object, settings: Settings) -> str:
     """Apply the armature's scale to its bones; what is parented to it stays where it is."""
-    _refuse_shared_data(armature)
+    refuse_shared_data(armature)
     curves = [*versions.existing_fcurves(armature), *existing_drivers(armature)]
     if any(curve.data_path in ("scale", "delta_scale") for curve in curves):
         raise refusal("The scale of '{armature}' is animated: it cannot be applied", armature=armature.name)
@@ -177,7 +177,7 @@ def clear_scale(armature: bpy.types.Object, settings: Settings) -> str:
     return say("Cleared the scale of {names}", names=listed(bones, NAMED))
 
 
-def _refuse_shared_data(armature: bpy.types.Object) -> None:
+def refuse_shared_data(armature: bpy.types.Object) -> None:
     refuse_linked_data(armature)
     data = armature.data
     if data.users - data.use_fake_user > 1:

@@ -21,22 +21,59 @@ _PATH = "ik2d.mechanisms["
 def add_mechanism(armature: Object, bones: Sequence[str], name: str = "") -> Any:
     """Add a mechanism of some bones and return it: each head is a pin on its parent, or on the frame.
 
-    The frame is the bone that carries all of them, or the armature. name: without one that of the first
-    bone. Raises IK2DError, with nothing changed, for bones that are not there, or in no common plane.
+    The frame is the bone that carries all of them, or the armature; bones between it and them are taken in.
+    name: without one that of the first bone. Raises IK2DError, with nothing changed, for bones that are not
+    there, or in no common plane.
+    """
+    if isinstance(bones, str) or len(set(bones)) < 2:
+        raise IK2DError(f"a mechanism takes a list of two bones or more, not {bones!r}")
+    names = with_carriers(armature, bones)
+    common_plane(name or names[0], rest_bones(armature, names))
+    mechanism = armature.ik2d.mechanisms.add()
+    mechanism.name = name or names[0]  # or the next free name
+    _take(mechanism, names)
+    return mechanism
+
+
+def take_in(mechanism: Any, bones: Sequence[str]) -> list[str]:
+    """Take more bones into a mechanism, with those between them and its frame; return which are new.
+
+    Raises IK2DError, with nothing changed, as `add_mechanism` does.
+    """
+    armature, known = mechanism.id_data, [bone.name for bone in mechanism.bones]
+    names = with_carriers(armature, [*known, *bones])
+    common_plane(mechanism.name, rest_bones(armature, names))
+    new = [name for name in names if name not in known]
+    _take(mechanism, new)
+    return new
+
+
+def _take(mechanism: Any, names: Sequence[str]) -> None:
+    for name in names:
+        mechanism.bones.add().name = name
+    straighten(mechanism.id_data)
+
+
+def with_carriers(armature: Object, bones: Sequence[str]) -> list[str]:
+    """Return bones, and those between them and the nearest bone above that carries all of them.
+
+    Raises IK2DError for one that is not there.
     """
     posed, names = pose_bones_of(armature), list(dict.fromkeys(bones))
-    if isinstance(bones, str) or len(names) < 2:
-        raise IK2DError(f"a mechanism takes a list of two bones or more, not {bones!r}")
     for bone in names:
         if bone not in posed:
             raise refusal("the armature '{armature}' has no bone '{bone}'", armature=armature.name, bone=bone)
-    common_plane(name or names[0], [RestBone.of(posed[bone].bone, "") for bone in names])
-    mechanism = armature.ik2d.mechanisms.add()
-    mechanism.name = name or names[0]  # or the next free name
-    for bone in names:
-        mechanism.bones.add().name = bone
-    straighten(armature)
-    return mechanism
+    above = [[one.name for one in posed[name].parent_recursive] for name in names]
+    shared = set(above[0]).intersection(*above[1:])
+    between = [name for line in above for name in line if name not in shared]
+    return list(dict.fromkeys([*names, *between]))
+
+
+def rest_bones(armature: Object, names: Sequence[str]) -> list[RestBone]:
+    """Return bones at rest, each with its parent if that is one of them."""
+    bones = [armature.data.bones[name] for name in names]
+    parents = [bone.parent.name if bone.parent and bone.parent.name in names else "" for bone in bones]
+    return [RestBone.of(bone, parent) for bone, parent in zip(bones, parents, strict=True)]
 
 
 def remove_mechanism(mechanism: Any) -> str:
@@ -53,24 +90,56 @@ def remove_mechanism(mechanism: Any) -> str:
         raise refusal(
             "Mechanism '{name}' comes from the linked library: disable it instead", name=name
         ) from error
-    _follow_removed(armature, place)
+    _follow_removed(armature, _PATH, place)
+    settings = armature.ik2d
+    settings.active_mechanism = min(settings.active_mechanism, max(0, len(stored) - 1))
     return name
 
 
-def _follow_removed(armature: Object, place: int) -> None:
-    """Take away the curves of the mechanism that was at a place; those of later ones follow it."""
+def remove_driver(mechanism: Any, place: int) -> None:
+    """Remove the driver at a place of a mechanism, with its keyed length; keys of those after it follow."""
+    path = f"{mechanism.path_from_id()}.drivers["
+    mechanism.drivers.remove(place)
+    _follow_removed(mechanism.id_data, path, place)
+
+
+def remove_joint(mechanism: Any, place: int) -> None:
+    """Remove the joint at a place of a mechanism; a ram's with its driver and the bones that it alone has."""
+    joint = mechanism.joints[place]
+    kind, bones = joint.kind, (joint.bone, joint.other)
+    mechanism.joints.remove(place)
+    if kind != 'RAM':
+        return
+    for number in reversed(range(len(mechanism.drivers))):
+        if mechanism.drivers[number].bone == bones[0] and mechanism.drivers[number].kind == 'RAM':
+            remove_driver(mechanism, number)
+    for name in bones:
+        _drop_unused(mechanism, name)
+
+
+def _drop_unused(mechanism: Any, name: str) -> None:
+    """Take a bone out of a mechanism that hangs on nothing of it but its parent."""
+    data = mechanism.id_data.data.bones.get(name)
+    below = data.children if data is not None else ()
+    used = {one.bone for one in (*mechanism.joints, *mechanism.drivers)}
+    used |= {one.other for one in mechanism.joints}
+    if name not in used and not any(child.name in mechanism.bones for child in below):
+        mechanism.bones.remove(mechanism.bones.find(name))
+
+
+def _follow_removed(armature: Object, path: str, place: int) -> None:
+    """Take away the curves of what was at a place of a list; those of later items follow it."""
     holder = versions.existing_channels(armature)
     if holder is None:
         return
     for curve in list(holder.fcurves):
-        start, _, rest = curve.data_path.partition("]")
-        if not start.startswith(_PATH):
+        if not curve.data_path.startswith(path):
             continue
-        number = int(start.removeprefix(_PATH))
-        if number == place:
+        number, _, rest = curve.data_path.removeprefix(path).partition("]")
+        if int(number) == place:
             holder.fcurves.remove(curve)
-        elif number > place:
-            curve.data_path = f"{_PATH}{number - 1}]{rest}"
+        elif int(number) > place:
+            curve.data_path = f"{path}{int(number) - 1}]{rest}"
 
 
 def add_pin(mechanism: Any, bone: str, end: str, other: str | None) -> Any:
@@ -117,7 +186,7 @@ def drive(mechanism: Any, bone: str, target: Object | None = None, subtarget: st
     Raises IK2DError for a bone that drives already.
     """
     _needed(mechanism, bone)
-    ram = next((one for one in mechanism.joints if one.kind == 'RAM' and bone in (one.bone, one.other)), None)
+    ram = ram_of(mechanism, bone)
     bone = bone if ram is None else ram.bone
     if any(one.bone == bone for one in mechanism.drivers):
         raise refusal("'{driver}' drives already", driver=bone)
@@ -132,6 +201,12 @@ def drive(mechanism: Any, bone: str, target: Object | None = None, subtarget: st
         driver.kind = 'RAM'
         driver.length = (rest - least) / (most - least) if most > least else 0.0
     return driver
+
+
+def ram_of(mechanism: Any, bone: str) -> Any:
+    """Return the ram of which a bone is the barrel or the rod; None without one."""
+    rams = (one for one in mechanism.joints if one.kind == 'RAM' and bone in (one.bone, one.other))
+    return next(rams, None)
 
 
 def _joint(mechanism: Any, kind: str, bone: str, other: str | None, end: str) -> Any:

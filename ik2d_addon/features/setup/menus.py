@@ -76,7 +76,13 @@ class IK2D_MT_rig(_Submenu, Menu):
     bl_label = "Rig"
 
 
-SUBMENUS = (IK2D_MT_chain, IK2D_MT_pose, IK2D_MT_bake, IK2D_MT_rig)
+class IK2D_MT_mechanism(_Submenu, Menu):
+    """Make machines whose loops are closed, join their bones, and choose what drives them"""
+
+    bl_label = "Mechanism"
+
+
+SUBMENUS = (IK2D_MT_chain, IK2D_MT_mechanism, IK2D_MT_pose, IK2D_MT_bake, IK2D_MT_rig)
 
 
 class IK2D_MT_menu(Menu):

@@ -91,7 +91,12 @@ def in_order(chains: Sequence[_Turning]) -> list[list[_Turning]]:
         for chain in its:
             refuse_moved_target(chain, movers)
         of_one, circle = in_rounds(its, movers)
-        _refuse_circle(noted("chains"), [chain.name for chain in circle])
+        if circle:
+            raise refusal(
+                "The chains {circle} depend on one another in a circle: bones whose loop closes are a "
+                "mechanism; press Make a Mechanism in the panel of one of them, or disable one",
+                circle=quoted(chain.name for chain in circle),
+            )
         rounds += [[] for _ in of_one[len(rounds) :]]
         for ready, more in zip(rounds, of_one, strict=False):
             ready += more
@@ -108,7 +113,11 @@ def armatures_in_rounds(chains: Sequence[TurningBones]) -> list[list[bpy.types.O
     for chain in chains:
         needed[chain.armature].update(other.armature for other in movers_of(chain))
     rounds, circle = rounds_of(needed, needed.__getitem__)
-    _refuse_circle(noted("chains of the armatures"), [armature.name for armature in circle])
+    if circle:
+        raise refusal(
+            "The chains of the armatures {circle} depend on one another in a circle; disable one of them",
+            circle=quoted(armature.name for armature in circle),
+        )
     return rounds
 
 
@@ -117,6 +126,16 @@ def in_rounds(
 ) -> tuple[list[list[_Turning]], list[_Turning]]:
     """Return chains of any armatures in rounds, as `in_order` does, and those that form a circle."""
     return rounds_of(chains, _movers_among(chains, movers or Movers()) if len(chains) > 1 else lambda _: ())
+
+
+def circle_among(chains: Sequence[_Turning]) -> list[_Turning]:
+    """Return the chains that depend on one another in a circle, without those that only hang on it."""
+    movers_of = _movers_among(chains, Movers())
+    _, circle = rounds_of(chains, movers_of)
+    needed = {chain: movers_of(chain) for chain in circle}
+    while any(hanging := [one for one in circle if not any(one in needed[c] for c in circle if c != one)]):
+        circle = [one for one in circle if one not in hanging]
+    return circle
 
 
 def _movers_among(chains: Sequence[_Turning], movers: Movers) -> Callable[[_Turning], Collection[_Turning]]:
@@ -148,15 +167,6 @@ def _movers_among(chains: Sequence[_Turning], movers: Movers) -> Callable[[_Turn
 def _only_turned(node: Node, owners: Sequence[TurningBones]) -> bool:
     """Return whether chains turn a bone about its head alone: it is their first, and nothing slides."""
     return bool(owners) and all(node[1] == owner.bones[0] and owner.slides is None for owner in owners)
-
-
-def _refuse_circle(what: str, names: Sequence[str]) -> None:
-    if names:
-        raise refusal(
-            "The {what} {circle} depend on one another in a circle; disable one of them",
-            what=what,
-            circle=quoted(names),
-        )
 
 
 def refuse_moved_target(chain: TurningBones, movers: Movers | None = None) -> None:

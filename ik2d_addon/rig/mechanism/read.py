@@ -130,10 +130,16 @@ class RigMechanism:
         return changed(self, chained=frozenset(shared))
 
 
-def read_mechanism(armature: bpy.types.Object, settings: Any) -> RigMechanism:
-    """Read a mechanism; raise IK2DError for bones and joints that make none or do not move as driven."""
+def read_mechanism(armature: bpy.types.Object, settings: Any, moves: bool = True) -> RigMechanism:
+    """Read a mechanism; raise IK2DError for bones and joints that make none or do not move as driven.
+
+    moves: whether it must move as driven; one that is still being made need not.
+    """
     try:
-        return _read(armature, settings)
+        rig = _read(armature, settings)
+        if moves and (fault := rig.core.mobility().fault):
+            raise IK2DError(fault)
+        return rig
     except IK2DError as error:
         start = say("Mechanism '{name}': ", name=settings.name)
         if str(error).startswith(start):
@@ -170,12 +176,10 @@ def _read(armature: bpy.types.Object, settings: Any) -> RigMechanism:
         if one.kind == GEAR:
             _needed_bone(placed, one.bone)
             core = core.gear(one.bone, _needed_bone(placed, one.other).name, one.ratio)
+    core, drivers = _driven(armature, settings, core, placed, rams)
     for bone in settings.bones:
         if bone.other_side and bone.name in placed and bone.name not in rams:
             core = core.other_side(bone.name)
-    core, drivers = _driven(armature, settings, core, placed, rams)
-    if fault := core.mobility().fault:
-        raise IK2DError(fault)
     return RigMechanism(
         armature,
         settings.name,

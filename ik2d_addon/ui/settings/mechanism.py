@@ -8,6 +8,7 @@ from bpy.props import (
     EnumProperty,
     FloatProperty,
     FloatVectorProperty,
+    IntProperty,
     PointerProperty,
     StringProperty,
 )
@@ -187,6 +188,9 @@ class IK2D_PG_mechanism(NativeNotes, PropertyGroup):
     )
     bones: CollectionProperty(name="Bones", type=IK2D_PG_mechanism_bone, override=GROWING, options=set())
     joints: CollectionProperty(name="Joints", type=IK2D_PG_mechanism_joint, override=GROWING, options=set())
+    active_joint: IntProperty(
+        name="Active Joint", description="Joint whose settings are shown", min=0, **NOTE
+    )
     drivers: CollectionProperty(
         name="Driven By", type=IK2D_PG_mechanism_driver, override=GROWING, options=set()
     )
@@ -230,6 +234,7 @@ class IK2D_PG_mechanism(NativeNotes, PropertyGroup):
         precision=6,
         **SOLVED_BY,
     )
+    last_bake: StringProperty(description="Result of the last bake", **NOTE)
 
 
 classes = (
