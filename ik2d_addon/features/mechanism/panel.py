@@ -64,6 +64,11 @@ class IK2D_PT_mechanism(Sidebar, Panel):
         armature = active_armature(context)
         return armature is not None and not unreadable(armature)
 
+    def draw_header_preset(self, context):
+        if not active_armature(context).ik2d.mechanisms:  # closed, it is one row
+            self.layout.operator("ik2d.mechanism_new", text="", icon='ADD', emboss=False)
+        super().draw_header_preset(context)
+
     def draw(self, context):
         layout, armature = self.layout, active_armature(context)
         settings, mechanism = armature.ik2d, active_mechanism(armature)
@@ -131,7 +136,8 @@ class IK2D_PT_mechanism_joints(MechanismSidebar, Panel):
         column.use_property_split = True
         column.use_property_decorate = False
         if joint.kind == 'RAM':
-            column.prop(joint, "stroke")
+            for index, end in enumerate((say("Stroke Min"), say("Max"))):
+                column.prop(joint, "stroke", index=index, text=end, translate=False)
         elif joint.kind == 'GEAR':
             field(column, context, joint, "ratio")
 

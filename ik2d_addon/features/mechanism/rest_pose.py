@@ -17,11 +17,16 @@ from .proposals import End, ends_of
 # Ends that are apart by less than the first part of the size are together; by more than the second part of
 # the shorter bone, they are meant to be apart.
 _TOGETHER, _MEANT = 1e-6, 0.1
+# A ram's bone whose tail is off the line by more than this part of its length is meant to point elsewhere.
+_AIMED = 0.35
 
 
 def apart_at_rest(rig: RigMechanism) -> list[tuple[str, str, float]]:
-    """Return the bones whose pinned ends are a little apart at rest, each with the other and the gap."""
-    return [(end.bone, other.bone, abs(end.at - other.at)) for end, other in _gaps(rig)]
+    """Return the bones whose pinned ends are a little apart at rest, and those of rams that point past each
+    other, each with the other and the gap.
+    """
+    pins = [(end.bone, other.bone, abs(end.at - other.at)) for end, other in _gaps(rig)]
+    return pins + [(bone, other, float(np.linalg.norm(move))) for bone, other, move in _turns(rig)]
 
 
 def _gaps(rig: RigMechanism) -> Iterator[tuple[End, End]]:
@@ -38,6 +43,17 @@ def _gaps(rig: RigMechanism) -> Iterator[tuple[End, End]]:
             yield end, other
 
 
+def _turns(rig: RigMechanism) -> Iterator[tuple[str, str, Floats]]:
+    """Yield the bones of rams that point a little past each other, with the other and its tail's move."""
+    for ram in rig.rams:
+        for bone, other, way in ((ram.bone, ram.other, ram.along), (ram.other, ram.bone, -ram.along)):
+            arm = rig.placed[bone].tail - rig.placed[bone].head
+            flat = arm - (arm @ rig.plane.normal) * rig.plane.normal
+            move = way * (np.linalg.norm(flat) / np.linalg.norm(way)) - flat
+            if _TOGETHER * rig.size < np.linalg.norm(move) < _AIMED * _length(rig.placed[bone]):
+                yield bone, other, move
+
+
 def _length(bone: RestBone) -> float:
     return float(np.linalg.norm(bone.tail - bone.head))
 
@@ -45,15 +61,16 @@ def _length(bone: RestBone) -> float:
 def close_rest_pose(mechanism: Any) -> str:
     """Move ends that are pinned and a little apart at rest to their middle, in the mechanism's plane.
 
-    Heads that are at such an end go along. Returns in words how far they moved. Raises IK2DError, with
-    nothing changed, where none are apart, for linked bones, and for bones that other objects have too.
+    Heads that are at such an end go along; bones of rams turn to point at each other. Returns in words how
+    far ends moved. Raises IK2DError, with nothing changed, where none are apart, for linked bones, and for
+    bones that other objects have too.
     """
     armature = mechanism.id_data
     rig = read_mechanism(armature, mechanism, moves=False)
     refuse_shared_data(armature)
     moves = _moves(rig)
     if not moves:
-        raise refusal("Mechanism '{name}': no pinned ends are apart at rest", name=mechanism.name)
+        raise refusal("Mechanism '{name}': no ends are apart at rest", name=mechanism.name)
     with edit_bones(armature) as bones:
         ups = {bone.name: bone.z_axis.copy() for bone in bones}
         moved = {(name, which.lower()): Vector(move) for (name, which), move in moves.items()}
@@ -81,7 +98,7 @@ def _moves(rig: RigMechanism) -> dict[tuple[str, str], Floats]:
         places = [place for place in places if place not in met]
         places.append(list(dict.fromkeys([*pair, *(end for place in met for end in place)])))
     ends, near = ends_of(list(rig.placed.values()), rig.plane), _TOGETHER * rig.size
-    moves = {}
+    moves = {(bone, 'TAIL'): move for bone, _, move in _turns(rig)}
     for place in places:
         whole = [end for end in ends if any(abs(end.at - one.at) <= near for one in place)]
         middle = sum(end.at for end in whole) / len(whole)

@@ -131,17 +131,16 @@ def joint_words(joint: Any) -> str:
 
 
 def gap_words(mechanism: Any) -> str:
-    """Return by how much ends that are pinned are apart at rest, in words; "" where they are not."""
+    """Return by how much loops are open at rest, in words; "" where they are closed."""
     rig = read(mechanism)
     if isinstance(rig, str) or not (apart := apart_at_rest(rig)):
         return ""
     bone, other, gap = max(apart, key=lambda one: one[2])
-    return say(
-        "'{bone}' and '{other}' are {part:.2g} % of its size apart at rest",
-        bone=bone,
-        other=other,
-        part=100.0 * gap / rig.size,
-    )
+    is_ram = any({bone, other} == {ram.bone, ram.other} for ram in rig.rams)
+    template = noted("At rest, '{bone}' points past '{other}', by {part:.2g} % of the mechanism's size")
+    if not is_ram:
+        template = noted("At rest, '{bone}' and '{other}' are {part:.2g} % of the mechanism's size apart")
+    return say(template, bone=bone, other=other, part=100.0 * gap / rig.size)
 
 
 def forget() -> None:
