@@ -23,7 +23,10 @@ def draw_toggle(row: UILayout, chain: PropertyGroup) -> None:
 
 
 def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem: str) -> None:
-    """Draw a chain's Live toggle and its status. problem: why it cannot be solved, drawn elsewhere."""
+    """Draw a chain's or mechanism's Live toggle and its status.
+
+    problem: why it cannot be solved, drawn elsewhere.
+    """
     column = layout.column(align=True)
     toggle = column.row()
     toggle.enabled = chain.live or not is_native(chain)
@@ -37,7 +40,8 @@ def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem:
         draw_text(column.box(), context, say("Baked: Live is off"), 'INFO')
         column.operator("ik2d.live_again", icon='PLAY')
     elif (said := chain.live_status) and not (problem and chain.live):
-        icon = 'CHECKMARK' if chain.live_reached else 'INFO' if said == say(FK) else 'ERROR'
+        is_good = chain.live_closed if hasattr(chain, "live_closed") else chain.live_reached
+        icon = 'CHECKMARK' if is_good else 'INFO' if said == say(FK) else 'ERROR'
         draw_text(column.box(), context, said, icon)
 
 

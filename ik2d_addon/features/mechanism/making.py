@@ -9,6 +9,7 @@ from bpy.types import Object
 
 from ...core import IK2DError
 from ...core.words import listed, number_of, say
+from ...ui.preferences import is_live_at_once
 from .editing import add_mechanism, take_in, with_carriers
 from .proposals import may_drive, propose_drivers, propose_joints, without_frame
 from .selection import active_mechanism, mechanism_with
@@ -39,7 +40,8 @@ def make_mechanism(armature: Object, bones: Sequence[str]) -> str:
         mechanism = add_mechanism(armature, names)
         joints = propose_joints(mechanism)
         propose_drivers(mechanism, set(names) - set(bones))
-    armature.ik2d.active_mechanism = len(armature.ik2d.mechanisms) - 1
+    activate(mechanism)
+    mechanism.live = is_live_at_once()
     pins = sum(joint.kind == 'PIN' for joint in joints)
     counts = [number_of(len(mechanism.bones), "bone")]
     counts += [number_of(pins, "pin")] * (pins > 0)

@@ -11,6 +11,7 @@ from ...core.words import listed, refusal, say
 from ...ui.context import active_armature, select_with_posed
 from ...ui.operator import ChainOperator
 from ...ui.parts import entry
+from ...ui.preferences import is_live_at_once
 from ...ui.registration import registration
 from ...ui.settings.chain_list import add_target
 from .circles import mechanism_of_circle
@@ -144,13 +145,15 @@ class IK2D_OT_mechanism_ram(ChainOperator, Operator):
         taken = with_carriers(armature, [barrel, rod])
         mechanism = mechanism_with(armature, taken)
         with all_or_nothing(armature, mechanism):
-            if mechanism is None:
+            is_new = mechanism is None
+            if is_new:
                 mechanism = add_mechanism(armature, taken, barrel)
             else:
                 taken = take_in(mechanism, [barrel, rod])
             add_ram(mechanism, barrel, rod)
             propose_drivers(mechanism, set(taken) - {barrel, rod})
         activate(mechanism)
+        mechanism.live = mechanism.live or is_new and is_live_at_once()
         mechanism.active_joint = len(mechanism.joints) - 1
         told = say("'{barrel}' and '{rod}' are a ram", barrel=barrel, rod=rod)
         return f"{told}{what_drives(mechanism)}"

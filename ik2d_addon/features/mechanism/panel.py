@@ -9,7 +9,7 @@ from ...ui.context import active_armature
 from ...ui.registration import registration
 from ...ui.sidebar import Sidebar
 from ...ui.text import draw_text, field
-from ..baking.live import draw_toggle
+from ..baking.live import draw_live, draw_toggle
 from .editing import ram_of
 from .selection import active_mechanism, active_part
 from .words import description, gap_words, joint_words, problem
@@ -85,6 +85,7 @@ class IK2D_PT_mechanism(Sidebar, Panel):
         if mechanism is None:
             return
         self._draw_state(layout.column(align=True), context, mechanism)
+        draw_live(layout, context, mechanism, problem(mechanism))
         if mechanism.last_bake:
             sentence, *warnings = mechanism.last_bake.splitlines()
             draw_text(layout.column(), context, sentence, 'ERROR' if warnings else 'CHECKMARK')
