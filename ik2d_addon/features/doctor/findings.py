@@ -136,7 +136,7 @@ def _shared(settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
 
 
 def _circle(settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
-    circle = circle_of(settings.id_data) if settings.enabled else []
+    circle = circle_of(settings.id_data) if settings.enabled and not shared_bones(settings) else []
     if settings.name in circle:
         sentence = say(
             "The chains {names} depend on one another in a circle: bones whose loop closes are a mechanism",
