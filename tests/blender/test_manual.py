@@ -19,7 +19,8 @@ ANCHORS = set(re.findall(r'<h[1-6] id="([^"]+)"', PAGE))
 # What has no label in the sidebar: a tick, the axes of a hand, colors, which are all under one heading.
 NOT_DRAWN = {"IK2D_PG_chain.enabled", "IK2D_PG_chain.hand_offset", "IK2D_PG_chain.hand_turn"}
 NOT_DRAWN |= {"IK2D_PG_chain.foot", "IK2D_PG_foot.is_added"}  # Add Foot sets them
-NOT_DRAWN |= {f"IK2D_PG_overlay.{part}_color" for part in "plane reach path limit bend foot miss pop joint".split()}
+COLORS = "plane reach path limit bend foot miss pop joint"
+NOT_DRAWN |= {f"IK2D_PG_overlay.{part}_color" for part in COLORS.split()}
 NOT_DRAWN |= {f"IK2D_PG_mechanism_joint.{part}" for part in "kind bone end other".split()}  # a line of words
 NOT_DRAWN |= {"IK2D_PG_mechanism_driver.kind", "IK2D_PG_mechanism_driver.bone"}
 # Settings that are drawn, but not found by a search or kept in a preset.
