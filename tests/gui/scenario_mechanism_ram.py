@@ -7,7 +7,7 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import take_theme, ui
+from arm_steps import scroll, take_theme, ui
 from machine_steps import CLICKS, bake, open_mechanism, select, turn_and_key
 from rig_steps import build, click_bone, look, posed, rig
 
@@ -60,7 +60,10 @@ def test():
     yield from ui.shot(f"{SHOTS}/ram_1_baked.png")
     assert_closed()
 
+    yield from scroll(sidebar, 'WHEELDOWNMOUSE')
     yield from ui.click_button(area, sidebar, "ik2d.clear_bake")
+    yield from ui.wait_until(lambda: not rig().ik2d.last_bake, "the cleared bake")
+    yield from scroll(sidebar, 'WHEELUPMOUSE')
     yield from click_bone("cylinder")
     yield from ui.click_button(area, sidebar, "mechanism_drive(by='KEYS'")
     yield from ui.wait_until(lambda: rig().ik2d.mechanisms[0].drivers[0].kind == 'RAM', "the length")

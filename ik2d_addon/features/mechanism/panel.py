@@ -76,7 +76,7 @@ class IK2D_PT_mechanism(Sidebar, Panel):
             layout.operator("ik2d.mechanism_new", icon='ADD')
             layout.operator("ik2d.mechanism_ram", icon='MOD_LENGTH')
             return
-        row, rows = layout.row(), min(max(len(settings.mechanisms), 2), 5)
+        row, rows = layout.row(), min(len(settings.mechanisms), 5)
         names = "mechanisms", settings, "active_mechanism"
         row.template_list("IK2D_UL_mechanisms", "", settings, *names, rows=rows)
         buttons = row.column(align=True)
@@ -121,7 +121,7 @@ class IK2D_PT_mechanism_joints(MechanismSidebar, Panel):
         layout, mechanism = self.layout, active_mechanism(active_armature(context))
         if len(mechanism.joints):
             names = "joints", mechanism, "active_joint"
-            rows = max(2, min(len(mechanism.joints), 6))
+            rows = min(len(mechanism.joints), 6)
             layout.template_list("IK2D_UL_mechanism_joints", "", mechanism, *names, rows=rows)
         if 0 <= mechanism.active_joint < len(mechanism.joints):
             self._draw_joint(layout.column(), context, mechanism.joints[mechanism.active_joint])
