@@ -23,6 +23,7 @@ from scenes import (
     stage,
     tentacle,
     thrower,
+    walker,
     walking_leg,
 )
 
@@ -40,6 +41,7 @@ SCENES = {
     "08_cutout": cutout.build,
     "09_thrower": thrower.build,
     "10_robot_arm": robot_arm.build,
+    "11_walker": walker.build,
 }
 
 

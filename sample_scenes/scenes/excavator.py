@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An excavator digs, swings and dumps: house and arm follow a target, and the bucket turns as it does."""
+"""An excavator digs, swings and dumps: house and arm follow a target, its rams and bucket linkage the arm."""
 
 import math
 
@@ -7,9 +7,12 @@ import bpy
 from mathutils import Vector
 
 from . import shapes, stage
-from .rig import Bone, Ram, add_ram, armature, attach, attach_all, chain, keys, path
+from .rig import Bone, Ram, armature, attach, attach_all, chain, dress_ram, keys, mechanism, path
 
 FOOT, ELBOW, WRIST, TEETH = (0.5, 1.8), (4.76, 5.12), (5.49, 2.42), (4.94, 1.24)
+# The bucket's linkage: a rocker on the stick, and a link from its end, which the ram moves, to the bucket.
+(PIVOT,), (LUG,) = shapes.local(ELBOW, WRIST, [(2.3, 0.02)]), shapes.local(WRIST, TEETH, [(-0.2, 0.42)])
+BELL = (5.98827, 3.02293)  # 0.62 from the pivot, and 0.6 from the lug
 
 # frame, bucket's pin forward of and above the turntable's centre, degrees that the bucket curls from rest:
 # the same while it lifts and swings
@@ -20,22 +23,23 @@ CYCLE = (
     (40, 5.4, 0.95, 26),
     (52, 4.7, 1.9, 62),
     (64, 5.3, 3.1, 62),
-    (84, 6.0, 3.3, 62),
-    (94, 6.1, 3.2, -66),
-    (100, 6.1, 3.3, -66),
+    (80, 6.0, 3.3, 62),
+    (100, 6.1, 3.2, -66),
+    (104, 6.1, 3.3, -66),
     (120, 6.0, 2.3, -17),
 )
-SWING = ((1, 0), (62, 0), (84, 62), (100, 62), (120, 0))
-LOAD = ((1, 0.01), (28, 0.01), (46, 1), (86, 1), (93, 0.01))
+SWING = ((1, 0), (60, 0), (80, 62), (102, 62), (120, 0))
+LOAD = ((1, 0.01), (28, 0.01), (46, 1), (84, 1), (96, 0.01))
 # As far as the cylinders let each joint turn from rest, in degrees.
 LIMITS = {"boom": (-20, 30), "stick": (-60, 30), "bucket": (-60, 100)}
-MOMENTS = ((16, "reach"), (30, "dig"), (46, "curl"), (64, "lift"), (78, "swing"), (94, "dump"))
+MOMENTS = ((16, "reach"), (30, "dig"), (46, "curl"), (64, "lift"), (76, "swing"), (96, "dump"))
 
 PRESS = """\
 The arm is live: press Space. The house turns to the target (Bends In: Turns About Bone), the teeth follow
 it, and the bucket turns as it does: while it lifts, it stays level (Last Bone: Follow Target). No joint
 leaves its limits, which are under Active Chain > Joints in the sidebar's tab IK 2D (N shows the sidebar).
-Move the target to any side, and the house follows. Press Bake in the tab for keys.
+The three rams and the bucket's linkage are one mechanism, which boom, stick and bucket drive: it follows the
+arm. Move the target to any side, and the house follows. Press Bake in the tab for keys.
 """
 
 
@@ -48,16 +52,23 @@ def build() -> bpy.types.Object:
             Bone("boom", _joint(FOOT), _joint(ELBOW), "house"),
             Bone("stick", _joint(ELBOW), _joint(WRIST), "boom"),
             Bone("bucket", _joint(WRIST), _joint(TEETH), "stick"),
-            *(bone for ram in _rams() for bone in ram.bones),
+            Bone("rocker", _joint(PIVOT), _joint(BELL), "stick", slides=True),
+            Bone("link", _joint(BELL), _joint(LUG), "rocker"),
+            *_ram_bones(),
         ),
     )
     _undercarriage()
     _house(rig)
     _arm(rig)
     _bucket(rig)
+    _linkage(rig)
     _animate(rig)
     for ram in _rams():
-        add_ram(rig, ram)
+        dress_ram(rig, ram)
+    arm = ("boom", "stick", "bucket")
+    mechanism(
+        rig, "Hydraulics", (*arm, "rocker", "link", *_ram_bones()), [("link", "bucket")], arm, _rams()
+    )
     _surroundings()
     stage.note("Press Space", PRESS)
     return rig
@@ -202,21 +213,36 @@ def _bucket(rig) -> None:
 
     parts = [part("Bucket back", back + inside, 1.2)]
     parts += [part("Bucket side", side, 0.06, y) for y in (-0.6, 0.6)]
-    parts += [part("Bucket ear", shapes.circle((0.0, 0.12), 0.26), 0.07, y) for y in (-0.25, 0.25)]
+    ear = [(-0.12, -0.1), (0.12, -0.1), (0.45, 0.5), (0.3, 0.72), (-0.1, 0.54), (-0.32, 0.46), (-0.32, 0.34)]
+    parts += [part("Bucket ear", ear, 0.07, y) for y in (-0.25, 0.25)]
     tooth = [(1.22, 0.02), (1.34, 0.04), (1.62, -0.2), (1.3, -0.1)]
     parts += [part("Tooth", tooth, 0.12, y) for y in (-0.54, -0.18, 0.18, 0.54)]
     attach_all(parts, rig, "bucket")
 
 
+def _linkage(rig) -> None:
+    """Put two plates on the rocker, at the stick's sides, and two on the link, within the bucket's ears."""
+    rocker = shapes.local(PIVOT, BELL, shapes.capsule(math.dist(PIVOT, BELL), 0.13, 0.12))
+    link = shapes.local(BELL, LUG, shapes.capsule(math.dist(BELL, LUG), 0.12, 0.11))
+    for bone, name, outline, far in (("rocker", "Rocker", rocker, 0.26), ("link", "Link", link, 0.17)):
+        attach_all([shapes.plate(name, outline, 0.07, _iron(), y=y) for y in (-far, far)], rig, bone)
+    pins = ((PIVOT, "stick", 0.6), (BELL, "rocker", 0.62), (LUG, "bucket", 0.6))
+    for place, bone, depth in pins:
+        attach(shapes.pin("Linkage pin", place, 0.075, depth, _dark()), rig, bone)
+
+
 def _rams() -> tuple[Ram, ...]:
     ear, top = shapes.local(FOOT, ELBOW, [(2.1, 0.75), (2.45, 1.32)])
     end, lug = shapes.local(ELBOW, WRIST, [(-0.85, 0.12), (0.25, 0.55)])
-    bucket = shapes.local(WRIST, TEETH, [(0.0, 0.42)])[0]
     return (
         Ram("boom", ("house", (1.05, 1.5)), ("boom", ear), 0.11, (-0.33, 0.33)),
         Ram("stick", ("boom", top), ("stick", end), 0.12),
-        Ram("bucket", ("stick", lug), ("bucket", bucket), 0.09),
+        Ram("bucket", ("stick", lug), ("rocker", BELL), 0.09, shares=(0.74, 0.78)),
     )
+
+
+def _ram_bones() -> list[Bone]:
+    return [bone for ram in _rams() for bone in ram.bones]
 
 
 def _animate(rig) -> None:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import bpy
 from mathutils import Matrix, Vector
 
+from ik2d_addon import chains
+
 from . import shapes
 
 
@@ -91,18 +93,11 @@ class Ram(NamedTuple):
         )
 
 
-def add_ram(rig: bpy.types.Object, ram: Ram) -> None:
-    """Put a ram's cylinders and rods on its bones, and have each bone aim at the other's mount, live."""
+def dress_ram(rig: bpy.types.Object, ram: Ram) -> None:
+    """Put a ram's cylinders and rods on its bones."""
     dark = shapes.material("Cylinder", (0.08, 0.08, 0.09), roughness=0.4)
     steel = shapes.material("Steel", (0.75, 0.77, 0.8), roughness=0.2, metallic=1.0)
-    bones, looks, radii = ram.bones, (dark, steel), (ram.size, ram.size * 0.5)
-    mounts = []
-    for bone in bones:
-        mount = shapes.link(bpy.data.objects.new(f"{bone.name} mount", None), "Pivots")
-        mount.location, mount.empty_display_size = bone.head, ram.size
-        mounts.append(attach(mount, rig, bone.parent))
-    bpy.data.collections["Pivots"].hide_render = True
-    for bone, look, radius, goal in zip(bones, looks, radii, reversed(mounts), strict=True):
+    for bone, look, radius in zip(ram.bones, (dark, steel), (ram.size, ram.size * 0.5), strict=True):
         for y in ram.depths:
             aside = Vector((0.0, y, 0.0))
             head, tail = Vector(bone.head) + aside, Vector(bone.tail) + aside
@@ -114,7 +109,38 @@ def add_ram(rig: bpy.types.Object, ram: Ram) -> None:
                 end = tail - (tail - head).normalized() * ram.size * 0.7
                 parts.append(shapes.tube("Gland", end, tail, (ram.size * 1.15,) * 2, dark, steps=16))
             attach_all(parts, rig, bone.name)
+
+
+def add_ram(rig: bpy.types.Object, ram: Ram) -> None:
+    """Have each of a ram's bones aim at the other's mount by a chain of one bone, live, and dress it."""
+    mounts = []
+    for bone in ram.bones:
+        mount = shapes.link(bpy.data.objects.new(f"{bone.name} mount", None), "Pivots")
+        mount.location, mount.empty_display_size = bone.head, ram.size
+        mounts.append(attach(mount, rig, bone.parent))
+    bpy.data.collections["Pivots"].hide_render = True
+    dress_ram(rig, ram)
+    for bone, goal in zip(ram.bones, reversed(mounts), strict=True):
         chain(rig, bone.name.capitalize(), bone.name, 1, goal)
+
+
+def mechanism(
+    rig: bpy.types.Object,
+    name: str,
+    bones: Iterable[Bone | str],
+    pins: Iterable[tuple[str, str]],
+    drivers: Iterable[str],
+    rams: Iterable[Ram] = (),
+) -> None:
+    """Set up a mechanism on the armature, live. pins: a bone whose tail is pinned, and the other bone."""
+    made = chains.add_mechanism(rig, [bone if isinstance(bone, str) else bone.name for bone in bones], name)
+    for bone, other in pins:
+        chains.add_pin(made, bone, 'TAIL', other)
+    for ram in rams:
+        chains.add_ram(made, *(bone.name for bone in ram.bones))
+    for bone in drivers:
+        chains.drive(made, bone)
+    made.live = True
 
 
 def keys(

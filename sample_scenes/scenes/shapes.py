@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Simple meshes. Chains bend in the XZ plane, so most shapes are outlines there, made thick along Y."""
 
+import itertools
 import math
 import random
 from collections.abc import Sequence
@@ -93,19 +94,40 @@ def tube(
     name: str, start: Sequence[float], end: Sequence[float], radii: Point, look, *, steps: int = 24
 ) -> bpy.types.Object:
     """Make a round tube from point to point, with a radius at each end."""
-    start, axis = Vector(start), Vector(end) - Vector(start)
     bm = bmesh.new()
-    turn = axis.to_track_quat('Z', 'Y').to_matrix().to_4x4()
-    bmesh.ops.create_cone(
-        bm,
-        cap_ends=True,
-        segments=steps,
-        radius1=radii[0],
-        radius2=radii[1],
-        depth=axis.length,
-        matrix=Matrix.Translation(start + axis / 2) @ turn,
-    )
+    _add_tube(bm, start, end, radii, steps)
     return _finish(bm, name, look)
+
+
+def bars(name: str, lines: Sequence[tuple[Sequence[float], Sequence[float]]], radius: float, look):
+    """Make round bars from point to point, in one mesh, with a knob of twice their thickness at each end."""
+    bm = bmesh.new()
+    for start, end in lines:
+        _add_tube(bm, start, end, (radius, radius), 12)
+    for x, y, z in {tuple(point) for line in lines for point in line}:
+        knob = radius * 1.7
+        _add_tube(bm, (x, y - knob, z), (x, y + knob, z), (knob, knob), 16)
+    return _finish(bm, name, look)
+
+
+def cloth(name: str, outline: Sequence[Point], bulge: float, look, *, y: float = 0.0) -> bpy.types.Object:
+    """Make a sail: four corners (x, z), from the foot of its luff round, bulging along Y in the middle."""
+    bm, steps = bmesh.new(), 12
+    a, b, c, d = (Vector((x, y, z)) for x, z in outline)
+    rows = [
+        [
+            bm.verts.new(
+                a.lerp(b, u).lerp(d.lerp(c, u), v)
+                + Vector((0.0, bulge * math.sin(math.pi * u**0.8) * math.sin(math.pi * (0.12 + 0.8 * v)), 0.0))
+            )
+            for u in (i / steps for i in range(steps + 1))
+        ]
+        for v in (j / steps for j in range(steps + 1))
+    ]
+    for low, high in itertools.pairwise(rows):
+        for i in range(steps):
+            bm.faces.new((low[i], low[i + 1], high[i + 1], high[i]))
+    return _finish(bm, name, look, smooth=True)
 
 
 def pin(name: str, centre: Point, radius: float, depth: float, look, *, y: float = 0.0) -> bpy.types.Object:
@@ -166,6 +188,23 @@ def heap(name: str, centre: Point, radius: float, height: float, look, seed: int
             (height * slope if vert.co.z > 0 else -0.05) + chance.uniform(0, 0.05),
         )
     return _finish(bm, name, look)
+
+
+def _add_tube(
+    bm: bmesh.types.BMesh, start: Sequence[float], end: Sequence[float], radii: Point, steps: int
+) -> None:
+    """Add a closed tube to `bm`."""
+    start, axis = Vector(start), Vector(end) - Vector(start)
+    turn = axis.to_track_quat('Z', 'Y').to_matrix().to_4x4()
+    bmesh.ops.create_cone(
+        bm,
+        cap_ends=True,
+        segments=steps,
+        radius1=radii[0],
+        radius2=radii[1],
+        depth=axis.length,
+        matrix=Matrix.Translation(start + axis / 2) @ turn,
+    )
 
 
 def _add_ring(bm: bmesh.types.BMesh, centre: Point, radius: float, wire: float, y: float) -> None:

@@ -19,19 +19,24 @@ from pathlib import Path
 import bpy
 from mathutils import Matrix, Vector
 
+sys.path.append(str(Path(__file__).resolve().parent))
+from openings import evaluated_openings
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 SAMPLES = sorted((ROOT / "sample_scenes").glob("[0-9]*.blend"))
 INSTALLED = "bl_ext.user_default.ik2d"
 # How far an evaluated tip may be from a target that is said to be reached, in parts of the chain's reach.
 CLOSE = 1e-5
+# How far a joint of a mechanism may be open, in parts of the mechanism's size.
+CLOSED, CLOSED_BETWEEN = 2e-6, 1e-4
 
 
 def bake_sample(scene: Path) -> list[dict]:
     """Open a sample, bake every armature that has chains, and return the reports."""
     bake = importlib.import_module(f"{package()}.bake").bake
     bpy.ops.wm.open_mainfile(filepath=str(scene))
-    armatures = [ob for ob in bpy.context.scene.objects if ob.type == 'ARMATURE' and ob.ik2d.chains]
-    return [bake(armature).to_dict() for armature in armatures]
+    rigs = [ob for ob in bpy.context.scene.objects if ob.type == 'ARMATURE']
+    return [bake(rig).to_dict() for rig in rigs if rig.ik2d.chains or rig.ik2d.mechanisms]
 
 
 def package() -> str:
@@ -43,13 +48,30 @@ def failures(reports: list[dict]) -> list[str]:
     """Return a sentence for each frame of the open scene where the pose and the report disagree."""
     chains = [chain for report in reports for chain in report["chains"]]
     frames = sorted({frame for chain in chains for frame in chain["frames"]})
-    found = [] if frames else ["nothing was baked"]
+    machines = [text for report in reports for text in open_joints(report)]
+    found = [] if frames or any(report["mechanisms"] for report in reports) else ["nothing was baked"]
     for frame in frames:
         bpy.context.scene.frame_set(frame)
         for chain in chains:
             place = f"{chain['armature']}, {chain['name']}, frame {frame}"
             found += [f"{place}: {text}" for text in frame_failures(chain, frame)]
-    return found
+    return found + machines
+
+
+def open_joints(report: dict) -> Iterator[str]:
+    """Yield the mechanisms of an armature whose joints are open, on a frame or between frames."""
+    settings = getattr(bpy.data.objects[report["armature"]], "ik2d", None)
+    scene, told = bpy.context.scene, [machine["name"] for machine in report["mechanisms"]]
+    if settings is None or not told:
+        return
+    whole = range(scene.frame_start, scene.frame_end + 1)
+    between = [frame + part for frame in whole[:-1] for part in (0.25, 0.5, 0.75)]
+    for mechanism in (settings.mechanisms[name] for name in told):
+        for times, most in ((whole, CLOSED), (between, CLOSED_BETWEEN)):
+            apart = evaluated_openings(mechanism, times)
+            for time, gap in zip(times, apart, strict=True):
+                if not gap <= most:
+                    yield f"{report['armature']}, {mechanism.name}, frame {time}: open by {gap:.3g} of its size"
 
 
 def frame_failures(chain: dict, frame: int) -> Iterator[str]:

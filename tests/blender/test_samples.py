@@ -8,6 +8,7 @@ from pathlib import Path
 import bpy
 import check_samples
 import pytest
+from openings import evaluated_openings
 from rigs import evaluated_place, evaluated_tip
 
 from ik2d_addon.rig.animation.versions import existing_fcurves
@@ -28,7 +29,7 @@ def statuses(reports: list[dict]) -> set[str]:
 
 def test_all_samples_are_there() -> None:
     numbers = [scene.stem.partition("_")[0] for scene in check_samples.SAMPLES]
-    assert numbers == [f"{number:02}" for number in range(1, 11)]
+    assert numbers == [f"{number:02}" for number in range(1, 12)]
 
 
 @pytest.mark.slow
@@ -43,6 +44,12 @@ def test_evaluated_tip_is_where_the_report_says(scene: Path) -> None:
 def test_check_notices_a_target_that_moves_after_the_bake(scene: Path) -> None:
     """The check itself must be able to fail."""
     reports = check_samples.bake_sample(scene)
+    if not reports[0]["chains"]:
+        mechanism = bpy.data.objects[reports[0]["armature"]].ik2d.mechanisms[0]
+        joint = mechanism.id_data.pose.bones[mechanism.joints[0].bone]
+        joint.constraints.new('LIMIT_ROTATION').use_limit_x = True
+        assert len(check_samples.failures(reports)) >= bpy.context.scene.frame_end
+        return
     chain = reports[0]["chains"][0]
     bpy.data.objects[chain["target"].partition("/")[0]].delta_location.x += 0.001 * chain["reach"]
     assert len(check_samples.failures(reports)) >= len(chain["frames"]) // 2
@@ -51,8 +58,13 @@ def test_check_notices_a_target_that_moves_after_the_bake(scene: Path) -> None:
 @each_sample
 def test_sample_comes_unbaked(scene: Path) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(scene))
-    for armature in (ob for ob in bpy.context.scene.objects if ob.type == 'ARMATURE' and ob.ik2d.chains):
+    for armature in (ob for ob in bpy.context.scene.objects if ob.type == 'ARMATURE'):
         keyed = {curve.data_path for curve in existing_fcurves(armature)}
+        for mechanism in armature.ik2d.mechanisms:
+            driving = {driver.bone for driver in mechanism.drivers}
+            bones = [bone.name for bone in mechanism.bones if bone.name not in driving]
+            paths = tuple(armature.pose.bones[name].path_from_id() for name in bones)
+            assert not [curve for curve in keyed if curve.startswith(paths)]
         for chain in armature.ik2d.chains:
             if f"{chain.path_from_id()}.influence" in keyed:
                 continue  # its bones have keys made by hand, too
@@ -143,8 +155,13 @@ def test_bucket_of_the_excavator_keeps_its_angle_while_it_lifts() -> None:
 def test_all_but_the_native_one_open_live_with_their_tips_on_the_targets(scene: Path) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(scene))
     bpy.context.view_layer.update()
-    chains = [chain for ob in bpy.data.objects if ob.type == 'ARMATURE' for chain in ob.ik2d.chains]
-    assert chains and all(chain.live for chain in chains)
+    rigs = [ob for ob in bpy.data.objects if ob.type == 'ARMATURE']
+    chains = [chain for rig in rigs for chain in rig.ik2d.chains]
+    mechanisms = [mechanism for rig in rigs for mechanism in rig.ik2d.mechanisms]
+    assert chains + mechanisms and all(one.live for one in chains + mechanisms)
+    for mechanism in mechanisms:
+        opening = evaluated_openings(mechanism, [bpy.context.scene.frame_current]).max()
+        assert opening <= check_samples.CLOSED, mechanism.name
     for chain in chains:
         armature = chain.id_data
         bones = [bone.name for bone in chain_bones(armature, chain.tip, chain.bone_count)]
