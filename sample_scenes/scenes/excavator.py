@@ -290,4 +290,4 @@ def _surroundings() -> None:
     shapes.heap("Spoil heap", (6.0 * math.cos(angle), 6.0 * math.sin(angle)), 1.5, 0.9, _earth(), seed=5)
     stage.light((0.5, 0.7, 0.88), sun=3.1, strength=0.75)
     stage.aim_sun((0.35, -0.75, -0.8))
-    stage.camera((6.0, 23.0, 5.4), (2.75, 0.0, 2.3), lens=59)
+    stage.camera((6.0, 23.6, 5.4), (2.75, 0.0, 2.62), lens=56)

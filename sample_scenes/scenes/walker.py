@@ -85,11 +85,11 @@ class Leg:
 
     @property
     def bones(self) -> list[Bone]:
-        """Its six bones: two links, two triangles, the bar between them at the outside, one at the hinge."""
+        """Its six bones; upper and foot are triangles, whose third corner is a pin or the shoe."""
         made = (
             ("upper link", self.crank, self.top, "crank"),
             ("lower link", self.crank, self.knee, "crank"),
-            ("upper", self.hinge, self.side, "body"),
+            ("upper", self.hinge, self.top, "body"),
             ("lower", self.hinge, self.knee, "body"),
             ("outer", self.side, self.ankle, f"upper {self.name}"),
             ("foot", self.knee, self.foot, f"lower {self.name}"),

@@ -49,7 +49,7 @@ def failures(reports: list[dict]) -> list[str]:
     chains = [chain for report in reports for chain in report["chains"]]
     frames = sorted({frame for chain in chains for frame in chain["frames"]})
     machines = [text for report in reports for text in open_joints(report)]
-    found = [] if frames or any(report["mechanisms"] for report in reports) else ["nothing was baked"]
+    found = [] if frames or any(report.get("mechanisms") for report in reports) else ["nothing was baked"]
     for frame in frames:
         bpy.context.scene.frame_set(frame)
         for chain in chains:
@@ -61,7 +61,7 @@ def failures(reports: list[dict]) -> list[str]:
 def open_joints(report: dict) -> Iterator[str]:
     """Yield the mechanisms of an armature whose joints are open, on a frame or between frames."""
     settings = getattr(bpy.data.objects[report["armature"]], "ik2d", None)
-    scene, told = bpy.context.scene, [machine["name"] for machine in report["mechanisms"]]
+    scene, told = bpy.context.scene, [machine["name"] for machine in report.get("mechanisms", ())]
     if settings is None or not told:
         return
     whole = range(scene.frame_start, scene.frame_end + 1)
