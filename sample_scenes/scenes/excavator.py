@@ -66,9 +66,7 @@ def build() -> bpy.types.Object:
     for ram in _rams():
         dress_ram(rig, ram)
     arm = ("boom", "stick", "bucket")
-    mechanism(
-        rig, "Hydraulics", (*arm, "rocker", "link", *_ram_bones()), [("link", "bucket")], arm, _rams()
-    )
+    mechanism(rig, "Hydraulics", (*arm, "rocker", "link", *_ram_bones()), [("link", "bucket")], arm, _rams())
     _surroundings()
     stage.note("Press Space", PRESS)
     return rig

@@ -118,7 +118,9 @@ def cloth(name: str, outline: Sequence[Point], bulge: float, look, *, y: float =
         [
             bm.verts.new(
                 a.lerp(b, u).lerp(d.lerp(c, u), v)
-                + Vector((0.0, bulge * math.sin(math.pi * u**0.8) * math.sin(math.pi * (0.12 + 0.8 * v)), 0.0))
+                + Vector(
+                    (0.0, bulge * math.sin(math.pi * u**0.8) * math.sin(math.pi * (0.12 + 0.8 * v)), 0.0)
+                )
             )
             for u in (i / steps for i in range(steps + 1))
         ]

@@ -10,8 +10,6 @@ import bpy
 from mathutils import Vector
 
 from ik2d_addon.bake import solve
-from ik2d_addon.rig.mechanism.now import pose_now
-from ik2d_addon.rig.mechanism.read import read_mechanism
 
 from . import shapes, tab
 
@@ -90,14 +88,12 @@ def note(name: str, text: str) -> None:
 def _pose(armature: bpy.types.Object) -> None:
     """Put the live chains on their targets, and close the mechanisms, as they are once the file is opened."""
     live = [chain for chain in armature.ik2d.chains if chain.live]
-    if live:
-        solve(armature, [chain.name for chain in live])
+    machines = [mechanism.name for mechanism in armature.ik2d.mechanisms if mechanism.live]
+    if live or machines:
+        solve(armature, [chain.name for chain in live], mechanisms=machines)
     for chain in live:
         for name in ("last_solve", "solve_mark", "plane_taken"):
             chain.property_unset(name)
-    for mechanism in (one for one in armature.ik2d.mechanisms if one.live):
-        shown = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
-        pose_now(bpy.context.scene, read_mechanism(armature, mechanism), shown)
 
 
 def _show(space: bpy.types.SpaceView3D) -> None:

@@ -222,7 +222,9 @@ def _animate(rig) -> None:
     way = TURNS * PACE * SIZE
     keys(bones["body"], "location", 1, [(1, 0.0), (end, way)], 'LINEAR')  # its Y axis is the world's X
     for name, ahead in (("fore sail", 0), ("aft sail", 7)):
-        swing = [(frame - ahead, 0.28 + (0.09 if i % 2 else -0.09)) for i, frame in enumerate(range(1, 180, 18))]
+        swing = [
+            (frame - ahead, 0.28 + (0.09 if i % 2 else -0.09)) for i, frame in enumerate(range(1, 180, 18))
+        ]
         keys(bones[name], "rotation_euler", 1, swing)
     view = stage.camera((1.9, -15.4, 2.9), (1.9, 0.0, 3.1), lens=49)
     keys(view, "location", 0, [(1, 1.9), (end, way - 2.0)], 'LINEAR')
@@ -253,8 +255,14 @@ def _surroundings() -> None:
         shapes.heap("Headland", (x, 210), radius, height, hill, seed=int(x) + 40)
     shapes.tube("Lighthouse", (-30, 190, 0), (-30, 190, 17), (1.5, 1.0), foam)
     shapes.tube("Lantern", (-30, 190, 17), (-30, 190, 20), (1.1, 0.5), _red())
-    for x, z, size in ((-20, 44, 6.0), (-12, 43, 4.0), (-27, 43, 3.6), (40, 50, 6.6), (49, 49, 4.2), (70, 40, 5)):
+    for x, z, size in (
+        (-20, 44, 6.0),
+        (-12, 43, 4.0),
+        (-27, 43, 3.6),
+        (40, 50, 6.6),
+        (49, 49, 4.2),
+        (70, 40, 5),
+    ):
         shapes.ball("Cloud", (x, 260, z), size, cloud, scale=(1.7, 0.6, 0.45))
     stage.light((0.42, 0.68, 0.9), sun=2.9, strength=0.8)
     stage.aim_sun((0.45, 0.75, -0.85))
-

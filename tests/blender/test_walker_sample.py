@@ -44,7 +44,9 @@ def test_the_walkers_shoes_slip_less_than_two_hundredths_of_a_stride_and_rest_on
     found = slips(feet)
     assert len(found) >= 24 and found.max() <= 0.075 and found.max() / stride < 0.02
     for share in (0.97, 1.03):  # at another speed they slip more
-        assert slips(feet + np.stack(((share - 1.0) * body, 0.0 * body), axis=-1)[:, None]).max() > found.max()
+        assert (
+            slips(feet + np.stack(((share - 1.0) * body, 0.0 * body), axis=-1)[:, None]).max() > found.max()
+        )
     shoe, lowest = 0.08, feet[..., 1].min(axis=1)
     assert abs(lowest - shoe).max() < 0.004
     assert ((feet[..., 1] <= lowest[:, None] + STANDS).sum(axis=1) >= 3).all()
