@@ -32,9 +32,9 @@ MOMENTS = (
 )
 
 PRESS = """\
-One mechanism of 73 bones: press Space. The bone crank has two keys, and turns everything else; the bone body has two
-more, and carries it. Press Bake in the sidebar's tab IK 2D (N shows the sidebar) for keys on all bones; then it walks
-without the extension, too. Turn the crank by hand (R X X), and all twelve legs follow.
+One mechanism of 73 bones: press Space. The bone crank has two keys, and turns everything else; the bone
+body has two more, and carries it. Press Bake in the sidebar's tab IK 2D (N shows the sidebar) for keys on all
+bones; then it walks without the extension, too. Turn the crank by hand (R X X), and all twelve legs follow.
 """
 
 

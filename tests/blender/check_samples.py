@@ -71,7 +71,7 @@ def open_joints(report: dict) -> Iterator[str]:
             apart = evaluated_openings(mechanism, times)
             for time, gap in zip(times, apart, strict=True):
                 if not gap <= most:
-                    yield f"{report['armature']}, {mechanism.name}, frame {time}: open by {gap:.3g} of its size"
+                    yield f"{report['armature']}, {mechanism.name}, frame {time}: open by {gap:.3g}"
 
 
 def frame_failures(chain: dict, frame: int) -> Iterator[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How far the joints of mechanisms are open in Blender's evaluated pose; asks the add-on for settings alone."""
+"""How far joints of mechanisms are open in Blender's evaluated pose, by the mechanisms' settings alone."""
 
 from collections.abc import Sequence
 

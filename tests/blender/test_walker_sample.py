@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 WALKER = check_samples.ROOT / "sample_scenes" / "11_walker.blend"
-# A shoe that is lower than this over its lowest place bears the machine: half a hundredth of the legs' height.
+# A shoe lower than this over its lowest place bears the machine: half a hundredth of the legs' height.
 STANDS = 0.014
 
 
