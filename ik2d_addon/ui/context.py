@@ -20,8 +20,10 @@ def active_chain(armature: Object) -> PropertyGroup | None:
     return chains[index] if 0 <= index < len(chains) else None
 
 
-def active_mechanism(armature: Object) -> PropertyGroup | None:
+def active_mechanism(armature: Object | None) -> PropertyGroup | None:
     """Return the mechanism whose settings are shown, or None."""
+    if armature is None or armature.type != 'ARMATURE':
+        return None
     mechanisms, index = armature.ik2d.mechanisms, armature.ik2d.active_mechanism
     return mechanisms[index] if 0 <= index < len(mechanisms) else None
 

@@ -12,6 +12,7 @@ from ...rig.animation import versions
 from ...rig.chain.checks.bones import pose_bones_of
 from ...rig.chain.renames import straighten
 from ...rig.mechanism.placing import RestBone, common_plane
+from ..native.empties import remove_native
 
 _ENDS = ('HEAD', 'TAIL')
 # The beginning of the paths of mechanisms' settings, before their number.
@@ -77,13 +78,14 @@ def rest_bones(armature: Object, names: Sequence[str]) -> list[RestBone]:
 
 
 def remove_mechanism(mechanism: Any) -> str:
-    """Remove a mechanism, with its keyed lengths, and return its name; the keys that a bake made stay.
+    """Remove a mechanism, with its drivers and keyed lengths, and return its name; baked keys stay.
 
     Keyed lengths of the mechanisms after it follow them.
     """
     armature, name = mechanism.id_data, str(mechanism.name)
     stored = armature.ik2d.mechanisms
     place = [each.name for each in stored].index(name)
+    remove_native(armature, mechanism)
     try:
         stored.remove(place)
     except TypeError as error:  # how Blender refuses it for an override

@@ -9,10 +9,11 @@ from bpy.types import Object
 
 from ...core import IK2DError
 from ...core.words import listed, number_of, say
+from ...ui.context import active_mechanism
 from ...ui.preferences import is_live_at_once
 from .editing import add_mechanism, take_in, with_carriers
 from .proposals import may_drive, propose_drivers, propose_joints, without_frame
-from .selection import active_mechanism, mechanism_with
+from .selection import mechanism_with
 from .words import NAMED, one_of
 
 

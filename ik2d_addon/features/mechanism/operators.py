@@ -8,7 +8,7 @@ from bpy.types import Context, Object, Operator
 
 from ...core import IK2DError
 from ...core.words import listed, refusal, say
-from ...ui.context import active_armature, select_with_posed
+from ...ui.context import active_armature, active_mechanism, select_with_posed
 from ...ui.operator import ChainOperator
 from ...ui.parts import entry
 from ...ui.preferences import is_live_at_once
@@ -33,7 +33,6 @@ from .making import activate, all_or_nothing, make_mechanism, taken_in, what_dri
 from .proposals import propose_drivers
 from .rest_pose import close_rest_pose
 from .selection import (
-    active_mechanism,
     active_part,
     mechanism_with,
     selected_bones,

@@ -5,13 +5,14 @@ from bpy.types import Context, Panel, PropertyGroup, UILayout, UIList
 
 from ...core.words import say
 from ...rig.chain.readable import unreadable
-from ...ui.context import active_armature
+from ...ui.context import active_armature, active_mechanism
 from ...ui.registration import registration
 from ...ui.sidebar import Sidebar
 from ...ui.text import draw_text, field
 from ..baking.live import draw_live, draw_toggle
+from ..native.mechanism.operators import draw_native
 from .editing import ram_of
-from .selection import active_mechanism, active_part
+from .selection import active_part
 from .words import description, gap_words, joint_words, problem
 
 _ICONS = {
@@ -193,6 +194,8 @@ class IK2D_PT_mechanism_options(MechanismSidebar, Panel):
         if any(driver.kind == 'TARGET' for driver in mechanism.drivers):
             field(layout, context, mechanism, "way")
         field(layout, context, mechanism, "open_between")
+        layout.separator()
+        draw_native(layout, context)
 
 
 classes = (

@@ -7,15 +7,7 @@ from typing import Any
 from bpy.types import Context, Object
 
 from ...core.words import say
-from ...ui.context import active_armature, why_not_edit
-
-
-def active_mechanism(armature: Object | None) -> Any:
-    """Return the mechanism whose settings are shown, or None."""
-    if armature is None or armature.type != 'ARMATURE':
-        return None
-    mechanisms, index = armature.ik2d.mechanisms, armature.ik2d.active_mechanism
-    return mechanisms[index] if 0 <= index < len(mechanisms) else None
+from ...ui.context import active_armature, active_mechanism, why_not_edit
 
 
 def mechanism_with(armature: Object, bones: Sequence[str]) -> Any:

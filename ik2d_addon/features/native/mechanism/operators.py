@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Convert the active mechanism to drivers, and remove these: the operators and their buttons."""
 
-from bpy.types import Context, Operator, PropertyGroup, UILayout
+from bpy.types import Context, Operator, UILayout
 
 from ....core.words import say
 from ....rig.chain.native_state import acts, controls_of, is_native
@@ -14,16 +14,14 @@ from ..empties import remove_native
 from .reasons import why_not_native
 
 
-def shown_mechanism(context: Context) -> PropertyGroup | None:
-    """Return the mechanism that the sidebar shows, or None."""
-    armature = active_armature(context)
-    return None if armature is None else active_mechanism(armature)
-
-
 def _why_no_mechanism(context: Context) -> str:
     if reason := why_not_edit(context):
         return reason
-    return "" if shown_mechanism(context) is not None else say("Make a mechanism first: New Mechanism")
+    return (
+        ""
+        if active_mechanism(active_armature(context)) is not None
+        else say("Make a mechanism first: New Mechanism")
+    )
 
 
 class IK2D_OT_mechanism_make_native(ChainOperator, Operator):
@@ -34,12 +32,12 @@ class IK2D_OT_mechanism_make_native(ChainOperator, Operator):
 
     @staticmethod
     def why_not(context):
-        return _why_no_mechanism(context) or why_not_native(shown_mechanism(context))
+        return _why_no_mechanism(context) or why_not_native(active_mechanism(active_armature(context)))
 
     def work(self, context):
         from .build import make_mechanism_native
 
-        mechanism = shown_mechanism(context)
+        mechanism = active_mechanism(active_armature(context))
         native = make_mechanism_native(mechanism.id_data, mechanism)
         context.view_layer.update()
         name = mechanism.name
@@ -57,12 +55,12 @@ class IK2D_OT_mechanism_remove_native(ChainOperator, Operator):
     def why_not(context):
         if reason := _why_no_mechanism(context):
             return reason
-        mechanism = shown_mechanism(context)
+        mechanism = active_mechanism(active_armature(context))
         on_none = say("Mechanism '{name}' is not on drivers", name=mechanism.name)
         return "" if is_native(mechanism) else on_none
 
     def work(self, context):
-        mechanism = shown_mechanism(context)
+        mechanism = active_mechanism(active_armature(context))
         remove_native(mechanism.id_data, mechanism)
         context.view_layer.update()
         return say("Mechanism '{name}' is no longer on drivers", name=mechanism.name)
@@ -70,7 +68,7 @@ class IK2D_OT_mechanism_remove_native(ChainOperator, Operator):
 
 def draw_native(layout: UILayout, context: Context) -> None:
     """Draw one toggle that converts the active mechanism to drivers and reverts it, and its controls."""
-    mechanism = shown_mechanism(context)
+    mechanism = active_mechanism(active_armature(context))
     native = mechanism is not None and is_native(mechanism)
     if native and not acts(mechanism):
         draw_text(layout, context, say("On drivers, muted by a bake"), 'INFO')
