@@ -153,7 +153,7 @@ def _follow(
         )
         return False
     if isinstance(chain, LiveMechanism):
-        now = chain.follow(scene, depsgraph)
+        now = chain.follow(scene, depsgraph, frame_changed)
         chain.is_fresh = False
         RIGS.problems.pop(chain.key, None)
         if now is None or not chain.may_pose(scene, list(now.turns.values()), frame_changed):

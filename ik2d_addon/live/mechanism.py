@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import bpy
 
+from ..core.affine import changed
 from ..core.words import refusal, say
 from ..rig.animation.bone_channels import rotation_property
 from ..rig.animation.value_keys import driven_paths
@@ -100,10 +101,12 @@ class LiveMechanism(LiveItem):
         """Return its target in words."""
         return say("Mechanism '{name}': its {role}", name=self.name, role=role)
 
-    def follow(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> MechanismNow | None:
+    def follow(
+        self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool
+    ) -> MechanismNow | None:
         """Return the mechanism solved as a depsgraph shows what drives it now; None if it does not show it.
 
-        Raises IK2DError for one that cannot be solved.
+        frame_changed: whether a driver is written where it is eased. Raises IK2DError for one that cannot be solved.
         """
         stored = self.armature.ik2d.mechanisms[self.index]
         if stored.name != self.name or _sizes(stored) != self._sizes:
@@ -120,9 +123,20 @@ class LiveMechanism(LiveItem):
         place = None if self._target is None else self.place_of(self._target, "target", scene, depsgraph)
         near = self._near(shown) if self.rig.goes_on else None
         now = solve_now(scene, self.rig, shown, values, place, near)
+        turned = set[Any]() if frame_changed else self._eased_by_hand(now)
+        if turned:  # the others follow it where it is
+            used = {body: float(value[0]) for body, value in now.solution.drivers.items()}
+            values = used | {name: values[name] for name in turned}
+            now = solve_now(scene, changed(self.rig, dead='STOP'), shown, values, place, near)
         self.outcome, self._is_kept, self.is_as_baked = MechanismOutcome(now), False, False
         self.followed_on = scene.session_uid, scene.frame_current_final
         return now
+
+    def _eased_by_hand(self, now: MechanismNow) -> set[Any]:
+        """Return the driving bones that are turned by hand to where a frame would ease them."""
+        if self.rig.dead != 'EASE':
+            return set()
+        return {name for name in self._driving.intersection(now.written) if name not in self._given}
 
     def _near(self, shown: bpy.types.Object) -> dict[Any, float]:
         """Return the shown turns of the bodies that the target moves, from which it goes on."""
@@ -147,7 +161,7 @@ class LiveMechanism(LiveItem):
         """Return the outcome of the frame that a depsgraph shows; of one that was kept it is solved now."""
         if self.outcome is None and self._is_kept:
             as_baked = self.is_as_baked
-            self.follow(scene, depsgraph)
+            self.follow(scene, depsgraph, frame_changed=True)
             self.is_as_baked = as_baked
         return self.outcome
 

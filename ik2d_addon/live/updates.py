@@ -112,9 +112,11 @@ class Updates:
         its = self._by_armature[armature]
         if armature not in self._left or existing_drivers(armature):
             return False
-        if any(chain.has_controls for chain in its):
+        try:
+            has_controls = any(chain.has_controls for chain in its)
+            return not has_controls and self._state(armature, depsgraph) == self._left[armature]
+        except KeyError:  # a bone has another name, or is gone
             return False
-        return self._state(armature, depsgraph) == self._left[armature]
 
     def _state(self, armature: bpy.types.ID, depsgraph: bpy.types.Depsgraph) -> State:
         shown = armature.evaluated_get(depsgraph)

@@ -41,7 +41,9 @@ def take_in(mechanism: Any, bones: Sequence[str]) -> list[str]:
 
     Raises IK2DError, with nothing changed, as `add_mechanism` does.
     """
-    armature, known = mechanism.id_data, [bone.name for bone in mechanism.bones]
+    armature = mechanism.id_data
+    straighten(armature)
+    known = [bone.name for bone in mechanism.bones]
     names = with_carriers(armature, [*known, *bones])
     common_plane(mechanism.name, rest_bones(armature, names))
     new = [name for name in names if name not in known]
@@ -130,18 +132,17 @@ def _drop_unused(mechanism: Any, name: str) -> None:
 
 
 def _follow_removed(armature: Object, path: str, place: int) -> None:
-    """Take away the curves of what was at a place of a list; those of later items follow it."""
-    holder = versions.existing_channels(armature)
-    if holder is None:
-        return
-    for curve in list(holder.fcurves):
-        if not curve.data_path.startswith(path):
-            continue
-        number, _, rest = curve.data_path.removeprefix(path).partition("]")
-        if int(number) == place:
-            holder.fcurves.remove(curve)
-        elif int(number) > place:
-            curve.data_path = f"{path}{int(number) - 1}]{rest}"
+    """Take away the curves and drivers of what was at a place of a list; those of later items follow it."""
+    holder, animation = versions.existing_channels(armature), armature.animation_data
+    for curves in (holder.fcurves if holder else (), animation.drivers if animation else ()):
+        for curve in list(curves):
+            if not curve.data_path.startswith(path):
+                continue
+            number, _, rest = curve.data_path.removeprefix(path).partition("]")
+            if int(number) == place:
+                curves.remove(curve)
+            elif int(number) > place:
+                curve.data_path = f"{path}{int(number) - 1}]{rest}"
 
 
 def add_pin(mechanism: Any, bone: str, end: str, other: str | None) -> Any:
@@ -187,6 +188,7 @@ def drive(mechanism: Any, bone: str, target: Object | None = None, subtarget: st
     target: an object, or its bone `subtarget`, to which the tail of the bone is dragged instead.
     Raises IK2DError for a bone that drives already.
     """
+    straighten(mechanism.id_data)
     _needed(mechanism, bone)
     ram = ram_of(mechanism, bone)
     bone = bone if ram is None else ram.bone
@@ -213,6 +215,7 @@ def ram_of(mechanism: Any, bone: str) -> Any:
 
 def _joint(mechanism: Any, kind: str, bone: str, other: str | None, end: str) -> Any:
     """Add a joint to a mechanism; raise IK2DError, with nothing changed, for one that cannot be."""
+    straighten(mechanism.id_data)
     _needed(mechanism, bone)
     if end not in _ENDS:
         raise IK2DError(f"end takes 'HEAD' or 'TAIL', not {end!r}")

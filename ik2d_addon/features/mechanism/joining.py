@@ -63,8 +63,8 @@ def is_along(armature: Object, bone: str, line: str) -> bool:
 def frame_bones(mechanism: Any) -> set[str]:
     """Return the bones outside of a mechanism that are one with its frame, along which bones may slide."""
     data = mechanism.id_data.data.bones
-    inside = {bone.name for bone in mechanism.bones}
-    parents = {data[name].parent for name in inside if name in data} - {data[name] for name in inside}
+    inside = {bone.name for bone in mechanism.bones if bone.name in data}
+    parents = {data[name].parent for name in inside} - {data[name] for name in inside}
     return {
         bone.name for bone in data if bone.name not in inside and (bone in parents or bone.parent in parents)
     }

@@ -202,7 +202,8 @@ def _follow_mechanism(mechanism: Settings) -> bool:
         remember(bone.place, data, bone.name)
     for joint in mechanism.joints:
         remember(joint.other_place, data, joint.other)
-    return any(new != old for old, new in names.items()) | any(map(_follow_target, mechanism.drivers))
+    targets = [_follow_target(driver) for driver in mechanism.drivers]  # all of them
+    return any(targets) or any(new != old for old, new in names.items())
 
 
 def _named_bones(mechanism: Settings) -> Iterator[tuple[Settings, str]]:

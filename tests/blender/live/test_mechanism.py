@@ -14,6 +14,7 @@ from ik2d_addon.bake.pipeline import bake
 from ik2d_addon.chains import drive
 from ik2d_addon.live.registry import RIGS
 from ik2d_addon.rig.animation.versions import existing_fcurves
+from ik2d_addon.rig.chain.renames import straighten
 from ik2d_addon.rig.mechanism.posing import evaluated_motions, openings, pose_of
 from ik2d_addon.rig.mechanism.read import read_mechanism
 from ik2d_addon.rig.mechanism.values import turning_axis
@@ -241,3 +242,40 @@ def test_undo_save_and_load_leave_it_live(tmp_path):
     assert armature.ik2d.mechanisms[0].live
     on(1, armature)
     assert np.abs(on(7, armature) - shown).max() < 1e-6
+
+
+def test_a_driver_that_a_hand_leaves_where_it_would_be_eased_is_not_eased_again():
+    """As a drag, and Pose This Frame, leave it; and where Live is turned on."""
+    armature, mechanism = add_machine(toggle_clamp(), 10, tilt=TILT)
+    armature.animation_data_clear()
+    mechanism.softness = 0.2
+    axis, handle = turning_axis(read_mechanism(armature, mechanism), "handle"), armature.pose.bones["handle"]
+    set_turn(handle, axis, 0.15)
+    mechanism.live = True
+    bpy.context.view_layer.update()
+    assert open_now(mechanism) < 2e-6 and mechanism.live_status == "All joints closed"
+    for turn in (0.1, 0.05, 0.2):
+        set_turn(handle, axis, turn)
+        bpy.context.view_layer.update()
+        assert open_now(mechanism) < 2e-6 and mechanism.live_status == "All joints closed"
+        assert np.dot(handle.rotation_euler, axis) == pytest.approx(turn, abs=1e-6)
+    on(5, armature)
+    assert np.dot(handle.rotation_euler, axis) != pytest.approx(0.2, abs=1e-3)  # eased, as a bake does
+    assert open_now(mechanism) < 2e-6
+
+
+@pytest.mark.parametrize("bone", ["coupler", "base"])
+def test_a_renamed_bone_raises_nothing_in_handlers(bone, capfd):
+    armature, mechanism = add_machine(four_bar(), 5, base=True)
+    mechanism.live = True
+    on(3, armature)
+    axis = turning_axis(read_mechanism(armature, mechanism), "crank")
+    set_turn(armature.pose.bones["crank"], axis, 0.4)
+    bpy.context.view_layer.update()
+    armature.data.bones[bone].name = "other"
+    mechanism.name = "renamed"
+    bpy.context.view_layer.update()
+    assert "Traceback" not in capfd.readouterr().err
+    straighten(armature)
+    on(2, armature)
+    assert mechanism.live_closed and open_now(mechanism) < 2e-6

@@ -17,6 +17,7 @@ from ik2d_addon.chains import (
     remove_mechanism,
 )
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.mechanism.editing import remove_driver, take_in
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
 
@@ -77,3 +78,30 @@ def test_removing_one_takes_its_keyed_lengths_along_and_others_follow():
     remove_mechanism(armature.ik2d.mechanisms[0])
     assert not any(curve.data_path.startswith("ik2d") for curve in existing_fcurves(armature))
     assert bpy.context.scene is not None and not len(armature.ik2d.mechanisms)
+
+
+def test_drivers_of_lengths_follow_as_keys_do():
+    armature, mechanism = add_machine(excavator())
+    armature.animation_data_clear()
+    for number, driver in enumerate(mechanism.drivers):
+        driver.driver_add("length").driver.expression = f"0.{number + 1}"
+    mechanism.joints.remove(0)
+    remove_driver(mechanism, 1)
+    drivers = {curve.data_path: curve.driver.expression for curve in armature.animation_data.drivers}
+    assert drivers == {f"ik2d.mechanisms[0].drivers[{i}].length": f"0.{2 * i + 1}" for i in range(2)}
+    remove_mechanism(mechanism)
+    assert not len(armature.animation_data.drivers)
+
+
+def test_bones_that_a_script_has_renamed_are_known_by_their_new_names():
+    armature, mechanism = add_machine(four_bar())
+    for name in ("crank", "coupler", "rocker"):
+        armature.data.bones[name].name = f"new {name}"
+    mechanism.joints.clear()
+    mechanism.drivers.clear()
+    add_pin(mechanism, "new coupler", 'TAIL', "new rocker")
+    armature.data.bones["new crank"].name = "crank"
+    assert drive(mechanism, "crank").bone == "crank"
+    armature.data.bones["crank"].name = "third"
+    assert take_in(mechanism, ["third"]) == [] and len(mechanism.bones) == 3
+    assert bake(armature).all_reached

@@ -322,3 +322,16 @@ def test_buttons_say_why_they_are_greyed_out():
     select(armature, "crank", "coupler")
     assert bpy.ops.ik2d.mechanism_new.poll() and bpy.ops.ik2d.mechanism_ram.poll()
     assert not bpy.ops.ik2d.mechanism_pin.poll() and not bpy.ops.ik2d.bake.poll()
+
+
+def test_a_slide_where_a_bone_of_the_mechanism_is_gone_is_refused_in_words():
+    armature = add_armature({**FOUR_BAR, "slider": ((3.0, 0, 2.0), (4.0, 0, 2.0), "rocker", 0.0)})
+    mechanism = add_mechanism(armature, [*FOUR_BAR, "slider"])
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='EDIT')
+    armature.data.edit_bones.remove(armature.data.edit_bones["slider"])
+    bpy.ops.object.mode_set(mode='OBJECT')
+    select(armature, "coupler", "rocker")
+    with pytest.raises(RuntimeError, match="has no bone 'slider'"):
+        bpy.ops.ik2d.mechanism_slide()
+    assert len(mechanism.joints) == 0 and len(mechanism.bones) == 4
