@@ -328,7 +328,9 @@ def turn_by_constraint(armature):
     target, rest = add_target({1: (0, 0, 0)}), armature.data.bones["crank"].matrix_local
     target.rotation_mode = 'QUATERNION'
     for frame in range(1, 26):
-        target.rotation_quaternion = Quaternion(normal, frame * 0.3) @ rest.to_quaternion()
+        half = frame * 0.15  # not by the angle, which mathutils wraps
+        turned = Quaternion((np.cos(half), *(np.array(normal) * np.sin(half))))
+        target.rotation_quaternion = turned @ rest.to_quaternion()
         target.keyframe_insert("rotation_quaternion", frame=frame)
     armature.pose.bones["crank"].constraints.new('COPY_ROTATION').target = target
 

@@ -77,7 +77,10 @@ class _Openings:
                 self._add(turned * rig.size, (self._turns(bone) - self._turns(other)) * rig.size)
         for gear in (one for one in rig.core.joints if one.kind is Kind.GEAR):
             a, b = (str(rig.core.bodies[body]) for body in (gear.a, gear.b))
-            self._add(np.zeros(self._count), (gear.ratio * self._turns(a) - self._turns(b)) * rig.size)
+            turned = gear.ratio * sum_of(rig, turns, a) - sum_of(rig, turns, b)
+            turned = turned - 2.0 * np.pi * np.rint(turned / (2.0 * np.pi))
+            off = np.where(np.abs(turned) < _TORN, turned, 0.0)  # else whole turns are not counted
+            self._add(off * rig.size, (gear.ratio * self._turns(a) - self._turns(b)) * rig.size)
         self.off = np.stack(self._off, axis=1) if self._off else np.zeros((self._count, 0))
         self.most = np.abs(self.off).max(axis=1, initial=0.0)
         self.slopes = (
