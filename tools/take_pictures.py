@@ -27,6 +27,7 @@ SCRIPTS = {
     "cutout": ("08_cutout", "1600x1800"),
     "languages": ("02_excavator", "1600x1760"),
     "live": ("03_tentacle", "1600x1200"),
+    "machines": ("11_walker", "1600x1800"),
     "panel": ("02_excavator", "1600x1760"),
     "riggers": ("01_walking_leg", "1600x1800"),
     "troubles": ("01_walking_leg", "1400x1760"),

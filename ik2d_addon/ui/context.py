@@ -37,9 +37,9 @@ def to_see(chain: PropertyGroup) -> str:
 
 
 def active_armature(context: Context) -> Object | None:
-    """Return the active object if it is an armature, else the armature with a chain that follows it.
+    """Return the active object if it is an armature, else the one with a chain or mechanism that follows it.
 
-    Of several, it is one whose active chain does, else the first.
+    Of several, it is one whose active chain or mechanism does, else the first.
     """
     active = context.object
     if active is None or active.type == 'ARMATURE':
@@ -47,28 +47,32 @@ def active_armature(context: Context) -> Object | None:
     global _last_found
     # Each button asks this whenever it is drawn: check the last one, then all objects.
     known = context.scene.objects.get(_last_found)
-    if known is not None and follows(active_chain(known), active):
+    if known is not None and _shows(known, active):
         return known
     following = followers(context.scene, active)
-    chosen = [armature for armature in following if follows(active_chain(armature), active)]
+    chosen = [armature for armature in following if _shows(armature, active)]
     armature = next(iter(chosen or following), None)
     _last_found = armature.name if armature is not None else ""
     return armature
 
 
-def follows(chain: PropertyGroup | None, target: Object) -> bool:
-    """Return whether there is a chain, and this object is its target or its pole, or one that it blends."""
-    return chain is not None and target in [ob for ob, _ in led_by(chain)]
+def follows(one: PropertyGroup | None, target: Object) -> bool:
+    """Return whether there is a chain or mechanism, and this object its target or pole, or one that it blends."""
+    return one is not None and target in [ob for ob, _ in led_by(one)]
+
+
+def _shows(armature: Object, target: Object) -> bool:
+    return follows(active_chain(armature), target) or follows(active_mechanism(armature), target)
 
 
 def followers(scene: bpy.types.Scene, target: Object) -> list[Object]:
-    """Return the armatures of a scene that have a chain to a target, or to a pole."""
+    """Return the armatures of a scene that have a chain to a target, or to a pole, or a mechanism to one."""
     if target.users < 2:  # its collection alone: a chain would be another user
         return []
     return [
         armature
         for armature in with_settings(scene.objects)
-        if any(follows(chain, target) for chain in armature.ik2d.chains)
+        if any(follows(one, target) for one in (*armature.ik2d.chains, *armature.ik2d.mechanisms))
     ]
 
 
@@ -80,7 +84,7 @@ def shown_chain(context: Context) -> PropertyGroup | None:
     chain, target = active_chain(armature), context.object
     if target == armature or follows(chain, target):
         return chain
-    return next(other for other in armature.ik2d.chains if follows(other, target))
+    return next((other for other in armature.ik2d.chains if follows(other, target)), chain)
 
 
 def named_chain(context: Context, name: str) -> PropertyGroup:

@@ -35,10 +35,15 @@ def all_or_nothing(armature: Object, mechanism: Any = None) -> Iterator[None]:
 
 
 def make_mechanism(armature: Object, bones: Sequence[str]) -> str:
-    """Make a mechanism of bones with the joints and drivers that they suggest; return in words what it is."""
+    """Make a mechanism of bones with the joints and drivers that they suggest; return in words what it is.
+
+    It has the name of the active bone, if that is one of its bones, else that of the first.
+    """
+    active = armature.data.bones.active
     with all_or_nothing(armature):
         names = without_frame(armature, with_carriers(armature, bones))
-        mechanism = add_mechanism(armature, names)
+        named = active is not None and active.name in names
+        mechanism = add_mechanism(armature, names, active.name if named else "")
         joints = propose_joints(mechanism)
         propose_drivers(mechanism, set(names) - set(bones))
     activate(mechanism)

@@ -19,7 +19,7 @@ from ...rig.chain.paths.follow import follow_changed_lists, forget_known
 from ...rig.chain.paths.owners import with_settings
 from ...rig.chain.renames import forget_straight, is_straight, straighten
 from ...rig.scene import live_pause
-from ...ui.context import active_chain, followers, follows
+from ...ui.context import active_chain, active_mechanism, followers, follows
 from ...ui.settings.joint_list import joints_missing, sync_joints
 from ..baking.earlier_sides import renew_sides
 from ..baking.results import drop_copied, keep_results
@@ -106,10 +106,16 @@ def _is_bone_chosen(before: _Active, now: _Active, mode: str) -> bool:
 
 
 def _show_chain_of_target(scene: bpy.types.Scene, target: bpy.types.Object) -> None:
-    for rig in followers(scene, target):
-        if rig.is_editable and not follows(active_chain(rig), target):
-            chains = rig.ik2d.chains
-            rig.ik2d.active_index = next(i for i, chain in enumerate(chains) if follows(chain, target))
+    for rig in filter(lambda rig: rig.is_editable, followers(scene, target)):
+        settings = rig.ik2d
+        shown = {
+            "active_index": (settings.chains, active_chain(rig)),
+            "active_mechanism": (settings.mechanisms, active_mechanism(rig)),
+        }
+        for index, (listed, active) in shown.items():
+            found = (i for i, one in enumerate(listed) if follows(one, target))
+            if not follows(active, target) and (i := next(found, None)) is not None:
+                setattr(settings, index, i)
 
 
 def _show_chain_of_bone(rig: bpy.types.Object, bone: str) -> None:

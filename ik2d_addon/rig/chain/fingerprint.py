@@ -19,6 +19,7 @@ from ..animation.value_keys import existing_drivers
 from ..rest import rest_bone
 from .dependencies import Node, acts_now, leaders, leading, walk
 from .foot.foot import FOOT_NAMES, ground_of
+from .native_state import is_mechanism
 from .post import DECIDING, bones_to_post
 from .renames import bones_of
 
@@ -59,7 +60,6 @@ def mechanism_fingerprint(armature: bpy.types.Object, settings: Any) -> tuple[An
     posed = armature.pose.bones if armature.pose else {}
     bones = [posed[bone.name] for bone in settings.bones if bone.name in posed]
     ends = {name for joint in settings.joints for name in (joint.bone, joint.other) if name in posed}
-    nodes = [(driver.target, driver.subtarget) for driver in settings.drivers]
     return (
         settings_of(settings),
         [(bone.name, bone.other_side) for bone in settings.bones],
@@ -68,7 +68,7 @@ def mechanism_fingerprint(armature: bpy.types.Object, settings: Any) -> tuple[An
         [(*_rest_of(bone), bone.parent and bone.parent.name) for bone in bones],
         [(bone.location[:], bone.scale[:]) for bone in bones],
         [(name, *_data_of(posed[name].bone)) for name in sorted(ends)],
-        [(*node, *_moved_by(*node)) for node in nodes],
+        [(*node, *_moved_by(*node)) for node in dragged_to(settings)],
     )
 
 
@@ -113,6 +113,11 @@ def digest(data: Any) -> str:
     return hashlib.sha1(data, usedforsecurity=False).hexdigest()
 
 
+def dragged_to(mechanism: Any) -> list[Node]:
+    """Return the target of each driver of a mechanism, with its bone or ""; None of a driver without one."""
+    return [(driver.target, driver.subtarget) for driver in mechanism.drivers]
+
+
 def followed_by(chain: bpy.types.PropertyGroup, with_ground: bool = True) -> list[Node]:
     """Return what a chain follows, each an object with its bone or "".
 
@@ -123,9 +128,12 @@ def followed_by(chain: bpy.types.PropertyGroup, with_ground: bool = True) -> lis
     return [(chain.target, chain.subtarget), *pole, *([ground] if ground else ())]
 
 
-def led_by(chain: bpy.types.PropertyGroup) -> list[Node]:
-    """Return the target and pole of a chain, and those that they are blends of: what a person moves."""
-    return leading(followed_by(chain, with_ground=False))
+def led_by(one: bpy.types.PropertyGroup) -> list[Node]:
+    """Return the target and pole of a chain, or targets of a mechanism, and those that they are blends of.
+
+    They are what a person moves.
+    """
+    return leading(dragged_to(one) if is_mechanism(one) else followed_by(one, with_ground=False))
 
 
 def has_own_rotation(chain: bpy.types.PropertyGroup) -> bool:

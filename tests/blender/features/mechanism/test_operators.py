@@ -13,7 +13,9 @@ from ik2d_addon.chains import add_mechanism, close_rest_pose, drive, propose_joi
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.doctor.circles import circle_of
 from ik2d_addon.features.mechanism import words
+from ik2d_addon.features.mechanism.panel import IK2D_PT_mechanism, IK2D_PT_mechanism_drivers
 from ik2d_addon.rig.animation.versions import existing_fcurves
+from ik2d_addon.ui.context import active_armature, active_mechanism, shown_chain
 
 FOUR_BAR = {
     "crank": ((0, 0, 0), (0, 0, 1.0), "", 0.0),
@@ -335,3 +337,39 @@ def test_a_slide_where_a_bone_of_the_mechanism_is_gone_is_refused_in_words():
     with pytest.raises(RuntimeError, match="has no bone 'slider'"):
         bpy.ops.ik2d.mechanism_slide()
     assert len(mechanism.joints) == 0 and len(mechanism.bones) == 4
+
+
+def test_a_new_mechanism_has_the_name_of_the_active_bone():
+    armature = add_armature(FOUR_BAR)
+    select(armature, "coupler", "rocker", "crank")
+    assert bpy.ops.ik2d.mechanism_new() == {'FINISHED'}
+    assert shown(armature).name == "crank"
+
+
+def test_an_active_bone_that_is_not_selected_gives_no_name():
+    armature = add_armature({**FOUR_BAR, "flag": ((5, 0, 0), (5, 0, 1.0), "", 0.0)})
+    select(armature, "crank", "coupler", "rocker")
+    armature.data.bones.active = armature.data.bones["flag"]
+    assert bpy.ops.ik2d.mechanism_new() == {'FINISHED'}
+    assert shown(armature).name == "crank" and "flag" not in shown(armature).bones
+
+
+def test_the_panels_stay_while_a_mechanisms_target_is_active():
+    armature, target = add_armature(FOUR_BAR), add_target({1: (3.0, 0, 2.0)})
+    other = add_armature(FOUR_BAR)
+    for rig in (other, armature):
+        for name in ("first", "second"):
+            mechanism = add_mechanism(rig, list(FOUR_BAR), name)
+            propose_joints(mechanism)
+    dragged = armature.ik2d.mechanisms["second"]
+    drive(dragged, "coupler", target=target)
+    armature.ik2d.active_mechanism = 0
+    bpy.ops.object.mode_set(mode='OBJECT')
+    bpy.context.view_layer.objects.active = target
+    bpy.context.view_layer.update()
+    assert active_armature(bpy.context) == armature and active_mechanism(armature) == dragged
+    assert shown_chain(bpy.context) is None
+    assert IK2D_PT_mechanism.poll(bpy.context) and IK2D_PT_mechanism_drivers.poll(bpy.context)
+    assert bpy.ops.ik2d.mechanism_remove() == {'FINISHED'}
+    assert [one.name for one in armature.ik2d.mechanisms] == ["first"]
+    assert active_armature(bpy.context) is None  # nothing follows it

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""In the window: the steps of docs/machines.md, from the bones of a leg to a baked walker."""
+
+import os
+import sys
+
+import bpy
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from window import calm, in_front, look_at, named, picture, scroll, ui  # isort: skip
+from machine_steps import open_mechanism  # isort: skip
+
+LEG = " 1 aft"
+PARTS = ("crank", *(f"{part}{LEG}" for part in ("upper link", "lower link", "upper", "lower", "outer", "foot")))
+
+
+def rig():
+    """Return the walker."""
+    return named("objects", "Walker")
+
+
+def show(names):
+    """Show some bones, and the parts that hang on them; of the body only its frame."""
+    data = rig().data
+    for bone in data.bones:
+        hidden = bone.name not in names
+        bone.hide = hidden
+        if bpy.app.version >= (5, 0):
+            rig().pose.bones[bone.name].hide = hidden
+    for ob in named("collections", "Shapes").objects:
+        ob.hide_set(ob.parent_bone not in names)
+
+
+def backdrop(seen):
+    """Show or hide the sand; the rest of the beach is for a camera."""
+    for ob in named("collections", "Shapes").objects:
+        if ob.parent is None:
+            ob.hide_set(ob.name != "Beach" or not seen)
+
+
+def select(*names):
+    """Select bones, the last of them active."""
+    if bpy.context.mode != 'POSE':
+        bpy.ops.object.mode_set(mode='POSE')
+    bpy.ops.pose.select_all(action='DESELECT')
+    data, pose = rig().data.bones, rig().pose.bones
+    data.active = data[names[-1]]
+    for name in names:
+        (pose[name] if bpy.app.version >= (5, 0) else data[name]).select = True
+
+
+def made(count):
+    """Whether so many mechanisms are there."""
+    return lambda: len(rig().ik2d.mechanisms) == count
+
+
+def mechanism():
+    """Return the active mechanism."""
+    return rig().ik2d.mechanisms[rig().ik2d.active_mechanism]
+
+
+def bones():
+    """One leg's bones, and those that carry it."""
+    walker = rig()
+    while walker.ik2d.mechanisms:
+        bpy.ops.ik2d.mechanism_remove()
+    for bone in walker.pose.bones:
+        bone.rotation_euler, bone.location = (0, 0, 0), (0, 0, 0)
+    walker.animation_data_clear()
+    show(("body", *PARTS))
+    for ob in named("collections", "Shapes").objects:
+        ob.hide_set(True)
+    select("body")
+    bpy.ops.pose.select_all(action='DESELECT')
+    look_at(-0.7, 1.6, 5.6)
+    yield from picture("machine_01_bones")
+    show(("body", *PARTS))
+    for ob in named("collections", "Shapes").objects:
+        if ob.parent_bone == "body":
+            ob.hide_set(True)
+    select(f"foot{LEG}")
+    yield from picture("machine_02_parts")
+
+
+def one_leg(area, sidebar):
+    """The mechanism of one leg: made, pinned, driven, turned, closed at rest."""
+    select(*PARTS[1:], "crank")
+    yield from ui.click_button(area, sidebar, "ik2d.mechanism_new")
+    yield from ui.wait_until(made(1), "the mechanism")
+    yield 1.0
+    yield from picture("machine_03_new")
+    select(f"outer{LEG}", f"foot{LEG}")
+    yield 0.5
+    yield from ui.click_button(area, sidebar, "ik2d.mechanism_pin")
+    yield from ui.wait_until(lambda: len(mechanism().joints) == 3, "the pin")
+    yield 0.5
+    yield from picture("machine_04_pin")
+    select("crank")
+    if not mechanism().drivers:
+        yield from ui.click_button(area, sidebar, "ik2d.mechanism_drive")
+    yield from ui.wait_until(lambda: len(mechanism().drivers) == 1, "the driver")
+    yield from picture("machine_05_driven")
+    mechanism().live = True
+    rig().pose.bones["crank"].rotation_euler.x = -2.2
+    yield 1.0
+    yield from picture("machine_06_live")
+    rig().pose.bones["crank"].rotation_euler.x = 0.0
+    yield 0.5
+
+
+def gap(area, sidebar):
+    """A pin that is a little apart at rest."""
+    mechanism().live = False
+    for bone in rig().pose.bones:
+        bone.rotation_euler = (0, 0, 0)
+    bpy.ops.object.mode_set(mode='EDIT')
+    rig().data.edit_bones[f"lower link{LEG}"].tail.x += 0.05
+    bpy.ops.object.mode_set(mode='POSE')
+    select(f"lower link{LEG}")
+    look_at(-0.9, 1.5, 2.6)
+    yield 1.0
+    yield from picture("machine_07_gap")
+    yield from ui.click_button(area, sidebar, "ik2d.mechanism_close_rest")
+    yield 0.5
+
+
+def all_legs(area, sidebar):
+    """All twelve legs, their keys, and the bake: the sample as it is."""
+    backdrop(False)
+    bpy.context.scene.frame_set(1)
+    select("crank")
+    look_at(-0.2, 1.9, 11.0)
+    yield from open_mechanism(area, sidebar)
+    yield from picture("machine_08_legs")
+    backdrop(True)
+    bpy.context.scene.frame_set(60)
+    select("body", "crank")
+    look_at(5.0, 2.6, 12.5)
+    yield 1.0
+    yield from picture("machine_09_keys")
+    yield from ui.click_button(area, sidebar, "ik2d.bake")
+    yield from ui.wait_until(lambda: bool(rig().ik2d.last_bake), "the bake", 120)
+    bpy.context.scene.frame_set(100)
+    select("crank")
+    look_at(8.2, 2.6, 12.5)
+    yield 1.0
+    yield from picture("machine_10_baked")
+    bpy.ops.ik2d.clear_bake()
+
+
+def test():
+    """All of it."""
+    area, sidebar = yield from in_front("IK 2D")
+    calm()
+    yield from all_legs(area, sidebar)
+    yield from bones()
+    yield from one_leg(area, sidebar)
+    yield from gap(area, sidebar)
+
+
+ui.run(test)
