@@ -57,7 +57,7 @@ def active_armature(context: Context) -> Object | None:
 
 
 def follows(one: PropertyGroup | None, target: Object) -> bool:
-    """Return whether there is a chain or mechanism, and this object its target or pole, or one that it blends."""
+    """Return whether an object leads a chain or mechanism: as target or pole, or as one that they blend."""
     return one is not None and target in [ob for ob, _ in led_by(one)]
 
 

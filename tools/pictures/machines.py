@@ -3,15 +3,19 @@
 
 import os
 import sys
+from importlib import import_module
 
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from window import calm, in_front, look_at, named, picture, scroll, ui  # isort: skip
+from window import calm, in_front, look_at, named, picture, ui  # isort: skip
 from machine_steps import open_mechanism  # isort: skip
 
+OVERLAY = "bl_ext.user_default.ik2d.ik2d_addon.features.overlay.settings"
+SLOW = 60  # seconds, for a machine that is busy
 LEG = " 1 aft"
-PARTS = ("crank", *(f"{part}{LEG}" for part in ("upper link", "lower link", "upper", "lower", "outer", "foot")))
+OF_A_LEG = "upper link", "lower link", "upper", "lower", "outer", "foot"
+PARTS = ("crank", *(f"{part}{LEG}" for part in OF_A_LEG))
 
 
 def rig():
@@ -67,12 +71,13 @@ def bones():
     for bone in walker.pose.bones:
         bone.rotation_euler, bone.location = (0, 0, 0), (0, 0, 0)
     walker.animation_data_clear()
+    walker.data.display_type = 'STICK'  # in the sample they are wires, which hide no part
     show(("body", *PARTS))
     for ob in named("collections", "Shapes").objects:
         ob.hide_set(True)
     select("body")
     bpy.ops.pose.select_all(action='DESELECT')
-    look_at(-0.7, 1.6, 5.6)
+    look_at(-0.24, 2.0, 3.3)
     yield from picture("machine_01_bones")
     show(("body", *PARTS))
     for ob in named("collections", "Shapes").objects:
@@ -86,19 +91,19 @@ def one_leg(area, sidebar):
     """The mechanism of one leg: made, pinned, driven, turned, closed at rest."""
     select(*PARTS[1:], "crank")
     yield from ui.click_button(area, sidebar, "ik2d.mechanism_new")
-    yield from ui.wait_until(made(1), "the mechanism")
+    yield from ui.wait_until(made(1), "the mechanism", SLOW)
     yield 1.0
     yield from picture("machine_03_new")
     select(f"outer{LEG}", f"foot{LEG}")
     yield 0.5
     yield from ui.click_button(area, sidebar, "ik2d.mechanism_pin")
-    yield from ui.wait_until(lambda: len(mechanism().joints) == 3, "the pin")
+    yield from ui.wait_until(lambda: len(mechanism().joints) == 3, "the pin", SLOW)
     yield 0.5
     yield from picture("machine_04_pin")
     select("crank")
     if not mechanism().drivers:
         yield from ui.click_button(area, sidebar, "ik2d.mechanism_drive")
-    yield from ui.wait_until(lambda: len(mechanism().drivers) == 1, "the driver")
+    yield from ui.wait_until(lambda: len(mechanism().drivers) == 1, "the driver", SLOW)
     yield from picture("machine_05_driven")
     mechanism().live = True
     rig().pose.bones["crank"].rotation_euler.x = -2.2
@@ -117,7 +122,7 @@ def gap(area, sidebar):
     rig().data.edit_bones[f"lower link{LEG}"].tail.x += 0.05
     bpy.ops.object.mode_set(mode='POSE')
     select(f"lower link{LEG}")
-    look_at(-0.9, 1.5, 2.6)
+    look_at(-0.54, 1.5, 1.6)
     yield 1.0
     yield from picture("machine_07_gap")
     yield from ui.click_button(area, sidebar, "ik2d.mechanism_close_rest")
@@ -125,24 +130,29 @@ def gap(area, sidebar):
 
 
 def all_legs(area, sidebar):
-    """All twelve legs, their keys, and the bake: the sample as it is."""
+    """All twelve legs and their keys: the sample as it is."""
     backdrop(False)
     bpy.context.scene.frame_set(1)
     select("crank")
-    look_at(-0.2, 1.9, 11.0)
+    look_at(1.2, 3.45, 6.8)
     yield from open_mechanism(area, sidebar)
     yield from picture("machine_08_legs")
     backdrop(True)
     bpy.context.scene.frame_set(60)
     select("body", "crank")
-    look_at(5.0, 2.6, 12.5)
+    look_at(6.2, 3.45, 6.8)
     yield 1.0
     yield from picture("machine_09_keys")
+    yield from baked(area, sidebar)
+
+
+def baked(area, sidebar):
+    """The walker's bake, and its keys taken away again."""
     yield from ui.click_button(area, sidebar, "ik2d.bake")
-    yield from ui.wait_until(lambda: bool(rig().ik2d.last_bake), "the bake", 120)
+    yield from ui.wait_until(lambda: bool(rig().ik2d.last_bake), "the bake", 2 * SLOW)
     bpy.context.scene.frame_set(100)
     select("crank")
-    look_at(8.2, 2.6, 12.5)
+    look_at(9.66, 3.45, 6.8)
     yield 1.0
     yield from picture("machine_10_baked")
     bpy.ops.ik2d.clear_bake()
@@ -152,6 +162,7 @@ def test():
     """All of it."""
     area, sidebar = yield from in_front("IK 2D")
     calm()
+    import_module(OVERLAY).overlay_settings().show = True
     yield from all_legs(area, sidebar)
     yield from bones()
     yield from one_leg(area, sidebar)
