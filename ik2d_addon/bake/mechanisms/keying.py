@@ -188,15 +188,21 @@ def _shaped(
     times, rows = np.unique(np.concatenate((keys, thirds.ravel(), looks)), return_inverse=True)
     on_keys, on_thirds, on_looks = np.split(rows, np.cumsum((len(keys), thirds.size)))
     solution, driving = solver.at(times), fixed_bones(rig)
-    turns = aimed(rig, local_turns(rig, solution), driving)
+    turns = local_turns(rig, solution)
+    held = _held([turns[bone] for bone in written], on_keys, on_thirds.reshape(-1, 2), gaps, on_looks)
+    is_sparse = bool((lengths > 1.0).any())  # and solved poses are compared with
+    closed_at = np.unique(rows if is_sparse else rows[: len(keys) + thirds.size])
+    closed = aimed(rig, {bone: turn[closed_at] for bone, turn in turns.items()}, driving)
     for bone in written:
         if bone not in driving:
-            turns[bone] = turns[bone] - _ROUND * np.rint(turns[bone][0] / _ROUND)
-    held = _held([turns[bone] for bone in written], on_keys, on_thirds.reshape(-1, 2), gaps, on_looks)
-    channels = channels_at(rig, {bone: turns[bone] for bone in written}, single_axis)
+            closed[bone] = closed[bone] - _ROUND * np.rint(closed[bone][0] / _ROUND)
+    channels = channels_at(rig, {bone: closed[bone] for bone in written}, single_axis)
+    on_keys, on_thirds = (np.searchsorted(closed_at, each) for each in (on_keys, on_thirds))
     rotations = []
-    played = {bone: turning_matrices(rig, bone, turns[bone][on_looks]) for bone in rig.bones}
-    solved = Motions.of_rotations(rig, played)
+    unwritten = rig.bones if is_sparse else [bone for bone in rig.bones if bone not in channels]
+    known = closed if is_sparse else turns
+    played = {bone: turning_matrices(rig, bone, known[bone][on_looks]) for bone in unwritten}
+    solved = Motions.of_rotations(rig, played) if is_sparse else None
     for bone, rotation in channels.items():
         values = rotation.values[on_keys]
         handles = _handles(values, rotation.values[on_thirds.reshape(-1, 2)])
@@ -209,7 +215,7 @@ def _shaped(
     motions = Motions.of_rotations(rig, played)
     torn = solution.status[on_looks] == MechanismStatus.OPEN  # more keys would not close them
     off = np.where(torn, 0.0, openings(rig, motions))
-    if (lengths > 1.0).any():
+    if solved is not None:
         tails = {bone: placed.tail for bone, placed in rig.placed.items()}
         strays = [motions.at(bone, tail) - solved.at(bone, tail) for bone, tail in tails.items()]
         away = np.linalg.norm(strays, axis=2).max(axis=0)

@@ -10,11 +10,17 @@ from numpy.typing import NDArray
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.mechanism import MechanismStatus
+from ...core.solution import drained
 from ...core.words import number_of, quoted, say
 from ...rig.animation.bone_channels import BoneRotation, locked_channels
-from ...rig.mechanism.posing import evaluated_motions, openings, pose_of
+from ...rig.animation.times import evaluated_times
+from ...rig.mechanism.posing import Motions, Poses, openings, pose_of, poses_of
+from ...rig.mechanism.read import RigMechanism
 from ...rig.mechanism.values import stepping
-from ..playback import VERIFY_NOTHING
+from ...rig.scene.by_curves import hindrance, placed
+from ...rig.scene.rounding import rounding
+from ..arithmetic import AGREE, LOOKS
+from ..playback import VERIFY_NOTHING, VERIFY_SAMPLE
 from ..reporting.mechanism_report import MechanismReport
 from .keying import KeyedMechanism
 
@@ -34,7 +40,7 @@ def reports_of(
     if verify == VERIFY_NOTHING:
         opened = [np.full(len(times), np.nan)] * len(machines)
     else:
-        opened = _played(scene, armature, machines, times)
+        opened = _played(scene, armature, machines, times, verify)
     on, gaps = np.searchsorted(times, frames), np.searchsorted(frames, times, side="right") - 1
     aside, reports = ~np.isin(times, frames), []
     for machine, its in zip(machines, opened, strict=True):
@@ -46,19 +52,72 @@ def reports_of(
 
 
 def _played(
-    scene: bpy.types.Scene, armature: bpy.types.Object, machines: Sequence[KeyedMechanism], times: Floats
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    machines: Sequence[KeyedMechanism],
+    times: Floats,
+    verify: str,
 ) -> list[Floats]:
     """Return how far joints of each mechanism are open (m,) at times, as Blender evaluates them."""
+    by_curves = _by_curves(scene, armature, machines, times) if verify == VERIFY_SAMPLE else None
+    if by_curves is not None:
+        return by_curves
+    return _opened(machines, _stepped(scene, armature, machines, times), len(times))
+
+
+def _opened(machines: Sequence[KeyedMechanism], poses: Sequence[Poses], count: int) -> list[Floats]:
+    """Return how far joints of each mechanism are open (count,) in its poses."""
+    each = zip(machines, poses, strict=True)
+    return [
+        np.broadcast_to(openings(machine.rig, Motions.of_pose(machine.rig, its)), count)
+        for machine, its in each
+    ]
+
+
+def _by_curves(
+    scene: bpy.types.Scene, armature: bpy.types.Object, machines: Sequence[KeyedMechanism], times: Floats
+) -> list[Floats] | None:
+    """Return how far joints are open (m,) at times by the F-Curves of bones, as Blender holds them.
+
+    None where more than these may move them, or where Blender shows other poses at a few of the times.
+    """
+    bones = [bone for machine in machines for bone in (*machine.rig.bones, machine.rig.frame) if bone]
+    if hindrance(armature, bones, ()):
+        return None
+    found = drained(placed(armature, bones, (), evaluated_times(scene, times.tolist())))
+    if found is None:
+        return None
+    there = [poses_of(machine.rig, found.poses) for machine in machines]
+    opened = _opened(machines, there, len(times))
+    spread = np.linspace(0, len(times) - 1, LOOKS).round().astype(np.intp)
+    rows = np.unique([*spread, *(its.argmax() for its in opened)])
+    seen = _stepped(scene, armature, machines, times[rows])
+    each = zip(machines, there, seen, strict=True)
+    return opened if all(_agree(machine.rig, ours, its, rows) for machine, ours, its in each) else None
+
+
+def _agree(rig: RigMechanism, expected: Poses, seen: Poses, rows: NDArray[np.intp]) -> bool:
+    """Return whether the ends of bones in poses at some rows of times are where Blender shows them."""
+    for name, shown in seen.items():
+        ends = np.array([[0.0, 0.0, 0.0, 1.0], [0.0, rig.size, 0.0, 1.0]]).T
+        ours = expected[name] if expected[name].ndim == 2 else expected[name][rows]
+        near = AGREE * rig.size + rounding(np.abs(shown[:, :3, 3]).max() + rig.size)
+        if not (np.abs(ours @ ends - shown @ ends) <= near).all():
+            return False
+    return True
+
+
+def _stepped(
+    scene: bpy.types.Scene, armature: bpy.types.Object, machines: Sequence[KeyedMechanism], times: Floats
+) -> list[Poses]:
+    """Return the poses of each mechanism at times (m,), as Blender evaluates them."""
     seen: list[list[Mapping[str, Floats]]] = [[] for _ in machines]
     with stepping(scene, armature) as (show, _):
         for time in times.tolist():
             evaluated = show(time)
             for machine, its in zip(machines, seen, strict=True):
                 its.append(pose_of(machine.rig, evaluated))
-    return [
-        np.broadcast_to(openings(machine.rig, evaluated_motions(machine.rig, its)), len(times))
-        for machine, its in zip(machines, seen, strict=True)
-    ]
+    return [{name: np.array([pose[name] for pose in its]) for name in its[0]} for its in seen]
 
 
 def _report(machine: KeyedMechanism, opened: Floats, between: Floats) -> MechanismReport:

@@ -278,7 +278,9 @@ def _intervals(closes: Callable[[Floats], Flags], rows: Floats) -> list[tuple[fl
     starts, ends = np.flatnonzero(padded[1:] & ~padded[:-1]), np.flatnonzero(padded[:-1] & ~padded[1:]) - 1
     inside = rows[np.concatenate((starts, ends))]
     outside = rows[np.concatenate((np.maximum(starts - 1, 0), np.minimum(ends + 1, len(rows) - 1)))]
-    edges = np.where(inside == outside, inside, _last_closing(closes, inside, outside))
+    open_ended = inside != outside
+    edges = inside.copy()
+    edges[open_ended] = _last_closing(closes, inside[open_ended], outside[open_ended])
     return [(float(low), float(high)) for low, high in edges.reshape(2, -1).T]
 
 

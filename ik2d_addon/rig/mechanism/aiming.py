@@ -20,6 +20,8 @@ _CLOSED, _TORN = 2e-8, 1e-4
 _STEPS = 3
 # Singular values of less, as a part of the greatest, are those of a dead point, in which nothing is aimed.
 _RANK = 1e-4
+# Conditions are so much surer than normal equations need.
+_SURE = 0.1
 
 
 def aimed(rig: RigMechanism, turns: Mapping[str, Floats], fixed: Collection[str]) -> dict[str, Floats]:
@@ -30,32 +32,58 @@ def aimed(rig: RigMechanism, turns: Mapping[str, Floats], fixed: Collection[str]
     found = dict(turns)
     free = [bone for bone in rig.bones if bone not in fixed]
     rows = _Openings(rig, found, free)
+    wanting = np.flatnonzero((rows.most > _CLOSED) & (rows.most < _TORN))
+    if not len(wanting) or not free:
+        return found
+    inverse = _inverses(rows.slopes[wanting])  # which steps so small do not change
     for _ in range(_STEPS):
-        wanting = np.flatnonzero((rows.most > _CLOSED) & (rows.most < _TORN))
-        if not len(wanting) or not free:
-            break
-        inverse = np.linalg.pinv(rows.slopes[wanting], rcond=_RANK)
         step = np.zeros((len(rows.most), len(free)))
         step[wanting] = (inverse @ rows.off[wanting, :, None])[..., 0]
         new = found | {bone: found[bone] - step[:, column] for column, bone in enumerate(free)}
-        new_rows = _Openings(rig, new, free)
+        new_rows = _Openings(rig, new, free, sloped=False)
         better = new_rows.most < rows.most  # at a dead point it may not be
         found = {bone: np.where(better, new[bone], found[bone]) for bone in found}
-        if not better[wanting].all():
+        left = better[wanting] & (new_rows.most[wanting] > _CLOSED)
+        if not better[wanting].all() or not left.any():
             break
-        rows = new_rows
+        rows, wanting, inverse = new_rows, wanting[left], inverse[left]
+    return found
+
+
+def _inverses(slopes: Floats) -> Floats:
+    """Return the pseudoinverses (k, n, e) of matrices (k, e, n), without the small singular values.
+
+    By normal equations, which take a fifth of the time, where all singular values are great enough: a matrix
+    and its inverse have a condition of no more than the product of their norms.
+    """
+    across = slopes.swapaxes(1, 2)
+    tall = slopes.shape[1] >= slopes.shape[2]
+    normal = across @ slopes if tall else slopes @ across
+    try:
+        inverse = np.linalg.inv(normal)
+    except np.linalg.LinAlgError:
+        return np.linalg.pinv(slopes, rcond=_RANK)
+    found: Floats = inverse @ across if tall else across @ inverse
+    norms = np.linalg.norm(normal, axis=(1, 2)) * np.linalg.norm(inverse, axis=(1, 2))
+    few = np.flatnonzero(~(norms < _SURE / _RANK**2))
+    found[few] = np.linalg.pinv(slopes[few], rcond=_RANK)
     return found
 
 
 class _Openings:
-    """By how much joints are open (m, e), in sizes, and the slopes (m, e, n) by the turns of bones."""
+    """By how much joints are open (m, e), in sizes, and the slopes (m, e, n) by the turns of bones.
 
-    def __init__(self, rig: RigMechanism, turns: Mapping[str, Floats], free: list[str]) -> None:
-        self._rig, self._free = rig, free
+    sloped: False for no slopes.
+    """
+
+    def __init__(
+        self, rig: RigMechanism, turns: Mapping[str, Floats], free: list[str], sloped: bool = True
+    ) -> None:
+        self._rig, self._free, self._sloped = rig, free, sloped
         own = {bone: turning_matrices(rig, bone, turns[bone]) for bone in rig.bones}
         self._motions = Motions.of_rotations(rig, own)
         self._count = len(next(iter(turns.values())))
-        heads = [self._at(bone, rig.placed[bone].head) for bone in free]
+        heads = [self._at(bone, rig.placed[bone].head) for bone in free if sloped]
         self._heads = np.stack(heads, axis=1) if heads else np.zeros((self._count, 0), complex)
         self._off: list[Floats] = []
         self._slopes: list[Floats] = []
@@ -90,7 +118,8 @@ class _Openings:
     def _add(self, off: Floats, slopes: Floats) -> None:
         """Add a row of lengths: (m,), and its slopes (m, n)."""
         self._off.append(off / self._rig.size)
-        self._slopes.append(np.broadcast_to(slopes, (self._count, len(self._free))) / self._rig.size)
+        if self._sloped:
+            self._slopes.append(np.broadcast_to(slopes, (self._count, len(self._free))) / self._rig.size)
 
     def _add_line(self, line: Points, bone: str, apart: Points, moved: Points) -> None:
         """Add the distance of a way (m,), which moves by `moved` (m, n), from a line that a bone carries."""
@@ -128,6 +157,8 @@ class _Openings:
 
     def _slope(self, place: Points, bone: str) -> Points:
         """Return how places (m,) of a bone move, (m, n), for each turn."""
+        if not self._sloped:
+            return np.zeros((1, 1), complex)
         moved: Points = 1j * (place[:, None] - self._heads) * self._turns(bone)
         return moved
 

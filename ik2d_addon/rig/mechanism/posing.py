@@ -2,20 +2,23 @@
 """The poses of a mechanism as rotation channels, and how far its joints are open in them."""
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import bpy
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core.affine import rotations_about
+from ...core.affine import inverse, rotations_about
 from ...core.inputs import Floats
 from ...core.mechanism import MechanismSolution
 from ...core.mechanism.joints import Body, Kind
 from ..animation.bone_channels import BoneRotation, matrices
 from ..pose.rotations import turned_channels
-from .read import GUIDE, PIN, RAM, TARGET, TURN, MeasuredJoint, RigMechanism
+from .read import GUIDE, PIN, RAM, TARGET, TURN, MeasuredJoint, RigMechanism, frame_motions
 from .values import turning_axis
 
+# Pose matrices by bone, and the frame's motion as "".
+Poses: TypeAlias = Mapping[str, Floats]
 # A driver that is used by no more off what its keys say (radians) is as they say.
 _AS_GIVEN = 1e-9
 _ROUND, _MOST_TURNS = 2.0 * np.pi, 8
@@ -120,14 +123,12 @@ class Motions:
         return motions
 
     @classmethod
-    def of_pose(cls, rig: RigMechanism, poses: Mapping[str, Floats]) -> "Motions":
+    def of_pose(cls, rig: RigMechanism, poses: "Poses") -> "Motions":
         """Return the motions in pose matrices (m, 4, 4) of the bones, and of the frame as ""."""
-        motions = cls()
-        for bone, pose in poses.items():
-            if not bone:
-                continue
+        motions, frame = cls(), inverse(poses[""])
+        for bone in rig.bones:
             rest = np.array(rig.armature.data.bones[bone].matrix_local, np.float64)
-            motion = np.linalg.inv(poses[""]) @ pose @ np.linalg.inv(rest)
+            motion = (frame @ poses[bone] @ inverse(rest)).reshape(-1, 4, 4)
             motions.turned[bone], motions.moved[bone] = motion[:, :3, :3], motion[:, :3, 3]
         return motions
 
@@ -197,12 +198,14 @@ def evaluated_motions(rig: RigMechanism, evaluated: Sequence[Mapping[str, Floats
     return Motions.of_pose(rig, {name: np.array([pose[name] for pose in evaluated]) for name in names})
 
 
-def pose_of(rig: RigMechanism, evaluated: bpy.types.Object) -> dict[str, Floats]:
+def pose_of(rig: RigMechanism, evaluated: bpy.types.Object) -> Poses:
     """Return the pose matrices (4, 4) of the bones of an evaluated armature; as "" the frame's motion."""
+    names = [*rig.bones, rig.frame] if rig.frame else rig.bones
     bones = evaluated.pose.bones
-    poses = {bone: np.array(bones[bone].matrix, np.float64) for bone in rig.bones}
-    frame = np.eye(4)
-    if rig.frame:
-        rest = np.array(rig.armature.data.bones[rig.frame].matrix_local, np.float64)
-        frame = np.array(bones[rig.frame].matrix, np.float64) @ np.linalg.inv(rest)
-    return {"": frame, **poses}
+    return poses_of(rig, {bone: np.array(bones[bone].matrix, np.float64) for bone in names})
+
+
+def poses_of(rig: RigMechanism, matrices: Mapping[str, Floats]) -> Poses:
+    """Return the poses (.., 4, 4) of a mechanism's bones among matrices of more; as "" the frame's motion."""
+    frame = frame_motions(rig, matrices[rig.frame]) if rig.frame else np.eye(4)
+    return {"": frame, **{bone: matrices[bone] for bone in rig.bones}}
