@@ -175,8 +175,15 @@ def test_a_target_drags_a_point():
     x, _, z = armature.data.bones["coupler"].tail_local
     target = add_target({1: (x, 0, z), 12: (x + 0.4, 0, z + 0.1), 25: (x - 0.3, 0, z)})
     drive(mechanism, "coupler", target)
-    assert bake(armature).all_reached
+    report = bake(armature)
+    assert report.all_reached
     assert_closed(mechanism)
+    told = report.mechanisms[0]
+    assert 0.01 < told.max_missed and "off its target by" in report.sentence()
+    for frame, missed in zip(told.frames.tolist(), told.missed, strict=True):
+        bpy.context.scene.frame_set(frame)
+        tail = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["coupler"].tail
+        assert abs((tail - target.matrix_world.translation).length - missed) < 1e-5 * told.size
 
 
 def test_a_bake_that_is_stopped_leaves_everything_as_it_was():

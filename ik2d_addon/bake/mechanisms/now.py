@@ -49,5 +49,6 @@ def _report(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, machine: Mec
         keys=0,
         held=np.broadcast_to(held, 1),
         dead_points={},
+        missed=solution.residual,
         remarks=tuple(solution.remarks([scene.frame_current])),
     )

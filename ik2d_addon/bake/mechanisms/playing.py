@@ -136,6 +136,7 @@ def _report(machine: KeyedMechanism, opened: Floats, between: Floats) -> Mechani
         keys=len(machine.keys),
         held=np.broadcast_to(held, len(frames)),
         dead_points=_dead_points(machine),
+        missed=np.broadcast_to(solution.residual, len(frames)),
         remarks=(*solution.remarks(frames.tolist()), *_remarks(machine)),
         unit=float(np.mean(np.abs(rig.armature.matrix_world.to_scale()))),
         unkeyed=frozenset(np.setdiff1d(frames, machine.keys).tolist()),

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from ...core.inputs import Floats
 from ...core.words import number_of, say
 
-# A joint that Blender plays further open than this part of the size, on a frame, is told as open.
-CLOSED = 1e-5
+# A joint that Blender plays further open than this part of the size, on a frame, is told as open; a target
+# that is missed by more, as missed.
+CLOSED, REACHED = 1e-5, 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +31,7 @@ class MechanismReport:
     keys: int  # on each channel
     held: NDArray[np.bool_]  # (frames,) where a driver is held at a dead point
     dead_points: Mapping[str, tuple[float, ...]]  # of each driver, radians or lengths, as far as its keys go
+    missed: Floats  # (frames,) how far the end that a target drags is off it; zeros without one
     remarks: tuple[str, ...] = ()
     unit: float = 1.0  # world lengths in one of its armature's
     unkeyed: frozenset[int] = frozenset()  # frames without keys, which count as between others
@@ -53,6 +55,11 @@ class MechanismReport:
     def max_open_between(self) -> float:
         """The largest opening between frames and on those without keys, as a part of the size."""
         return max(_most(self.open_between), _most(self.open[~self.keyed])) / self.size
+
+    @property
+    def max_missed(self) -> float:
+        """The largest distance of the end that a target drags from it, as a part of the size."""
+        return _most(self.missed) / self.size
 
     @property
     def max_error(self) -> float:
@@ -97,6 +104,13 @@ class MechanismReport:
         if self.held.any():
             count = int(self.held.sum())
             said = say("{said}; held on {count}", said=said, count=number_of(count, "frame"))
+        if self.max_missed > REACHED:
+            said = say(
+                "{said}; off its target by {gap} of its size at most (frame {frame})",
+                said=said,
+                gap=f"{self.max_missed:.2g}",
+                frame=int(self.frames[int(self.missed.argmax())]),
+            )
         return said
 
     @property
@@ -116,6 +130,7 @@ class MechanismReport:
             "size": self.size,
             "max_open": self.max_open,
             "max_open_between": self.max_open_between,
+            "max_missed": self.max_missed,
             "max_error": self.max_error,
             "open_frames": list(self.open_frames),
             "keys": self.keys,
@@ -132,13 +147,14 @@ class MechanismReport:
                 "armature": self.armature,
                 "chain": self.name,
                 "frame": int(frame),
+                "distance": float(missed * self.unit),
                 "open": _cell(opened * self.unit),
                 "open_between": _cell(after * self.unit),
                 "keyed": bool(keyed),
                 "held": bool(held),
             }
-            for frame, opened, after, keyed, held in zip(
-                self.frames, self.open, between, self.keyed, self.held, strict=True
+            for frame, missed, opened, after, keyed, held in zip(
+                self.frames, self.missed, self.open, between, self.keyed, self.held, strict=True
             )
         ]
 

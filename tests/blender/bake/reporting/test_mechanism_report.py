@@ -7,12 +7,13 @@ import pytest
 from ik2d_addon.bake.reporting.mechanism_report import MechanismReport
 
 
-def report(opened, between=0.0, held=(False, False)):
+def report(opened, between=0.0, held=(False, False), missed=(0.0, 0.0)):
     """Return a report on two frames."""
     numbers = np.array([0.0, opened]), np.array([between])
-    held = np.array(held)
+    held, missed = np.array(held), np.array(missed)
+    bones, frames, dead_points = ("a", "b"), np.array([1, 2]), {"a": (0.5,)}
     return MechanismReport(
-        "leg", "Rig", ("a", "b"), np.array([1, 2]), 2.0, *numbers, 1e-4, 2, held, {"a": (0.5,)}, ()
+        "leg", "Rig", bones, frames, 2.0, *numbers, 1e-4, 2, held, dead_points, missed, unit=3.0
     )
 
 
@@ -36,3 +37,12 @@ def test_held_frames_are_told():
     told = report(0.0, held=(False, True))
     assert told.sentence() == "closed on 2 frames; held on 1 frame" and told.held_frames == (2,)
     assert told.to_dict()["dead_points"] == {"a": [0.5]}
+
+
+def test_a_target_that_is_missed_is_told_and_no_fault():
+    told = report(0.0, missed=(0.25, 1e-5))
+    assert told.sentence() == "closed on 2 frames; off its target by 0.12 of its size at most (frame 1)"
+    assert told.is_closed and not told.warnings
+    assert told.to_dict()["max_missed"] == 0.125
+    assert [row["distance"] for row in told.rows()] == pytest.approx([0.75, 3e-5])
+    assert report(0.0, missed=(1e-4, 0.0)).sentence() == "closed on 2 frames"
