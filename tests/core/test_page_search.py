@@ -41,6 +41,7 @@ PHRASES = {
     "the-bake-says-missed-out-of-reach-off-the-plane": ("out of reach", "off the plane"),
     "the-pole-angle-is-off": ("pole angle",),
     "the-ikfk-switch-pops": ("IK FK switch pop", "foot turns on switch"),
+    "the-machine-jams-tears-or-does-not-move": ("machine jams", "mechanism does not move", "linkage tears"),
 }
 
 

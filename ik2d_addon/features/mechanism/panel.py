@@ -15,6 +15,7 @@ from .editing import ram_of
 from .selection import active_part
 from .words import description, gap_words, joint_words, problem
 
+TROUBLE = "the-machine-jams-tears-or-does-not-move"
 _ICONS = {
     'PIN': 'PIVOT_INDIVIDUAL',
     'SLIDE': 'ARROW_LEFTRIGHT',
@@ -59,6 +60,7 @@ class IK2D_PT_mechanism(Sidebar, Panel):
 
     bl_label = "Mechanism"
     bl_options = {'DEFAULT_CLOSED'}
+    trouble = TROUBLE
 
     @classmethod
     def poll(cls, context):
@@ -107,6 +109,7 @@ class MechanismSidebar(Sidebar):
     """A panel for the mechanism that is shown."""
 
     bl_parent_id = "IK2D_PT_mechanism"
+    trouble = TROUBLE
 
     @classmethod
     def poll(cls, context):
