@@ -106,7 +106,8 @@ class LiveMechanism(LiveItem):
     ) -> MechanismNow | None:
         """Return the mechanism solved as a depsgraph shows what drives it now; None if it does not show it.
 
-        frame_changed: whether a driver is written where it is eased. Raises IK2DError for one that cannot be solved.
+        frame_changed: whether a driver is written where it is eased. Raises IK2DError for one that cannot be
+        solved.
         """
         stored = self.armature.ik2d.mechanisms[self.index]
         if stored.name != self.name or _sizes(stored) != self._sizes:

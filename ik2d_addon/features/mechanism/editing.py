@@ -134,7 +134,9 @@ def _drop_unused(mechanism: Any, name: str) -> None:
 def _follow_removed(armature: Object, path: str, place: int) -> None:
     """Take away the curves and drivers of what was at a place of a list; those of later items follow it."""
     holder, animation = versions.existing_channels(armature), armature.animation_data
-    for curves in (holder.fcurves if holder else (), animation.drivers if animation else ()):
+    for curves in [each.fcurves for each in (holder,) if each] + [
+        each.drivers for each in (animation,) if each
+    ]:
         for curve in list(curves):
             if not curve.data_path.startswith(path):
                 continue
