@@ -15,6 +15,7 @@ from ik2d_addon.features.doctor import fixes, rest_fixes
 from ik2d_addon.features.doctor import operators as drawn
 from ik2d_addon.features.doctor.fixes import mend
 from ik2d_addon.features.doctor.planes import joints_off_plane
+from ik2d_addon.features.mechanism.words import problem
 from ik2d_addon.features.native import make_native
 from ik2d_addon.rig.animation.versions import existing_fcurves, sharing_channels
 from ik2d_addon.rig.chain.chain import read_chain
@@ -64,11 +65,13 @@ def test_nothing_is_wrong_with_a_good_leg_keyed_or_not():
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
 def test_nothing_is_wrong_with_the_sample_scenes(path):
     bpy.ops.wm.open_mainfile(filepath=str(path))
-    rigs = [ob for ob in bpy.data.objects if ob.type == 'ARMATURE' and len(ob.ik2d.chains)]
-    assert rigs
+    rigs = [ob for ob in bpy.data.objects if ob.type == 'ARMATURE']
+    assert any(len(ob.ik2d.chains) or len(ob.ik2d.mechanisms) for ob in rigs)
     for armature in rigs:
         for chain in armature.ik2d.chains:
             assert found(armature, chain) == []
+        for mechanism in armature.ik2d.mechanisms:
+            assert problem(mechanism) == ""
 
 
 def test_a_hand_that_has_keys_of_its_own_is_looked_at_too_and_one_that_is_ruled_is_told():

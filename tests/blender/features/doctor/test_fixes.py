@@ -151,7 +151,7 @@ def test_every_way_has_a_button_with_words_and_every_button_a_way():
     ways = bpy.ops.ik2d.mend.get_rna_type().properties["way"].enum_items
     assert set(ways.keys()) == WAYS
     offered = {fault.way for fault in FAULTS} | {
-        *('ACCEPT', 'HINGE_PLANE', 'ADOPT', 'PLANE_TO_TARGET', 'LIMITS_FROM_BONES', 'SHORTEN')
+        *('ACCEPT', 'HINGE_PLANE', 'ADOPT', 'PLANE_TO_TARGET', 'LIMITS_FROM_BONES', 'MECHANISM', 'SHORTEN')
     }
     assert offered == set(FIXES)
     for way in ways:
