@@ -9,8 +9,9 @@ from bpy.types import Object
 from ...core import IK2DError
 from ...core.words import refusal
 from ...rig.animation import versions
+from ...rig.animation.value_keys import existing_drivers
 from ...rig.chain.checks.bones import pose_bones_of
-from ...rig.chain.renames import straighten
+from ...rig.chain.renames import straighten, why_linked
 from ...rig.mechanism.placing import RestBone, common_plane
 from ..native.empties import remove_native
 
@@ -28,6 +29,7 @@ def add_mechanism(armature: Object, bones: Sequence[str], name: str = "") -> Any
     """
     if isinstance(bones, str) or len(set(bones)) < 2:
         raise IK2DError(f"a mechanism takes a list of two bones or more, not {bones!r}")
+    _refuse_linked(armature)
     names = with_carriers(armature, bones)
     common_plane(name or names[0], rest_bones(armature, names))
     mechanism = armature.ik2d.mechanisms.add()
@@ -42,6 +44,7 @@ def take_in(mechanism: Any, bones: Sequence[str]) -> list[str]:
     Raises IK2DError, with nothing changed, as `add_mechanism` does.
     """
     armature = mechanism.id_data
+    _refuse_linked(armature)
     straighten(armature)
     known = [bone.name for bone in mechanism.bones]
     names = with_carriers(armature, [*known, *bones])
@@ -85,6 +88,7 @@ def remove_mechanism(mechanism: Any) -> str:
     Keyed lengths of the mechanisms after it follow them.
     """
     armature, name = mechanism.id_data, str(mechanism.name)
+    _refuse_linked(armature)
     stored = armature.ik2d.mechanisms
     place = [each.name for each in stored].index(name)
     remove_native(armature, mechanism)
@@ -132,11 +136,17 @@ def _drop_unused(mechanism: Any, name: str) -> None:
 
 
 def _follow_removed(armature: Object, path: str, place: int) -> None:
-    """Take away the curves and drivers of what was at a place of a list; those of later items follow it."""
-    holder, animation = versions.existing_channels(armature), armature.animation_data
-    for curves in [each.fcurves for each in (holder,) if each] + [
-        each.drivers for each in (animation,) if each
-    ]:
+    """Take away the curves and drivers of what was at a place of a list; those of later items follow it.
+
+    Curves that other objects play too are copied first.
+    """
+    animation = armature.animation_data
+    paths = [curve.data_path for curve in versions.existing_fcurves(armature)]
+    if any(each.startswith(path) for each in paths):
+        if versions.sharing_channels(armature) or not animation.action.is_editable:  # theirs stay
+            slot = versions.slot_played(animation)
+            versions.assign_action(animation, animation.action.copy(), slot)
+    for curves in (versions.existing_fcurves(armature), existing_drivers(armature)):
         for curve in list(curves):
             if not curve.data_path.startswith(path):
                 continue
@@ -190,6 +200,7 @@ def drive(mechanism: Any, bone: str, target: Object | None = None, subtarget: st
     target: an object, or its bone `subtarget`, to which the tail of the bone is dragged instead.
     Raises IK2DError for a bone that drives already.
     """
+    _refuse_linked(mechanism.id_data)
     straighten(mechanism.id_data)
     _needed(mechanism, bone)
     ram = ram_of(mechanism, bone)
@@ -217,6 +228,7 @@ def ram_of(mechanism: Any, bone: str) -> Any:
 
 def _joint(mechanism: Any, kind: str, bone: str, other: str | None, end: str) -> Any:
     """Add a joint to a mechanism; raise IK2DError, with nothing changed, for one that cannot be."""
+    _refuse_linked(mechanism.id_data)
     straighten(mechanism.id_data)
     _needed(mechanism, bone)
     if end not in _ENDS:
@@ -237,6 +249,12 @@ def _joint(mechanism: Any, kind: str, bone: str, other: str | None, end: str) ->
     joint.kind, joint.bone, joint.other, joint.end = kind, bone, other or "", end
     straighten(mechanism.id_data)
     return joint
+
+
+def _refuse_linked(armature: Object) -> None:
+    """Raise IK2DError for an armature that is linked from another file."""
+    if reason := why_linked(armature):
+        raise IK2DError(reason)
 
 
 def _needed(mechanism: Any, bone: str, anywhere: bool = False) -> None:

@@ -105,3 +105,36 @@ def test_bones_that_a_script_has_renamed_are_known_by_their_new_names():
     armature.data.bones["crank"].name = "third"
     assert take_in(mechanism, ["third"]) == [] and len(mechanism.bones) == 3
     assert bake(armature).all_reached
+
+
+def test_a_copy_is_edited_without_the_original():
+    armature, mechanism = add_machine(excavator())
+    lengths = {curve.data_path for curve in existing_fcurves(armature)}
+    copies = [armature.copy() for _ in range(2)]
+    remove_mechanism(copies[0].ik2d.mechanisms[0])
+    remove_driver(copies[1].ik2d.mechanisms[0], 0)
+    assert not len(existing_fcurves(copies[0])) and len(existing_fcurves(copies[1])) == 2
+    assert {curve.data_path for curve in existing_fcurves(armature)} == lengths
+    assert len(mechanism.drivers) == len(lengths) == 3 and bake(armature).all_reached
+
+
+def test_a_linked_one_is_refused_in_words_with_nothing_changed(tmp_path):
+    armature, _ = add_machine(excavator())
+    path, name = str(tmp_path / "library.blend"), armature.name
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(path, link=True) as (_, to):
+        to.objects = [name]
+    (mechanism,) = bpy.data.objects[name].ik2d.mechanisms
+    counts = [len(items) for items in (mechanism.bones, mechanism.joints, mechanism.drivers)]
+    for edit in (
+        remove_mechanism,
+        lambda m: drive(m, "boom"),
+        lambda m: add_pin(m, "boom", 'TAIL', None),
+        lambda m: take_in(m, ["boom"]),
+        lambda m: add_mechanism(m.id_data, ["boom", "stick"]),
+    ):
+        with pytest.raises(IK2DError, match="is linked from another file"):
+            edit(mechanism)
+    assert len(bpy.data.objects[name].ik2d.mechanisms) == 1
+    assert [len(items) for items in (mechanism.bones, mechanism.joints, mechanism.drivers)] == counts
