@@ -14,6 +14,7 @@ from ....rig.animation.value_keys import existing_drivers
 from ....rig.chain.dependencies import acts_now
 from ....rig.chain.joints import CLOSE, own_axis
 from ....rig.chain.native_state import constraints_of
+from ....rig.chain.renames import why_linked
 from ....rig.mechanism.read import RAM, TURN, RigMechanism, read_mechanism
 from ....rig.mechanism.values import driver_values, turning_axis
 from ..controls import Control, add_control, carry_keys
@@ -61,7 +62,7 @@ def make_mechanism_native(armature: bpy.types.Object, settings: bpy.types.Proper
     """
     scene = bpy.context.scene
     rig = read_mechanism(armature, settings)
-    if reason := why_not_native(settings):
+    if reason := why_linked(armature) or why_not_native(settings):
         raise IK2DError(reason)
     try:
         plan = plan_mechanism(rig)

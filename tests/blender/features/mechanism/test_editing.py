@@ -14,6 +14,7 @@ from ik2d_addon.chains import (
     add_ram,
     add_slide,
     drive,
+    make_native,
     remove_mechanism,
 )
 from ik2d_addon.core import IK2DError
@@ -133,6 +134,7 @@ def test_a_linked_one_is_refused_in_words_with_nothing_changed(tmp_path):
         lambda m: add_pin(m, "boom", 'TAIL', None),
         lambda m: take_in(m, ["boom"]),
         lambda m: add_mechanism(m.id_data, ["boom", "stick"]),
+        lambda m: make_native(m.id_data, m),
     ):
         with pytest.raises(IK2DError, match="is linked from another file"):
             edit(mechanism)
