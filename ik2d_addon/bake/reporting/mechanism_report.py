@@ -62,9 +62,14 @@ class MechanismReport:
         return _most(self.missed) / self.size
 
     @property
+    def is_good(self) -> bool:
+        """Whether all joints are closed, and the end that a target drags is on it."""
+        return self.is_closed and self.max_missed <= REACHED
+
+    @property
     def max_error(self) -> float:
-        """The largest opening, a length in the world."""
-        return max(self.max_open, self.max_open_between) * self.size * self.unit
+        """The largest opening, or distance of a dragged end from its target, a length in the world."""
+        return max(self.max_open, self.max_open_between, self.max_missed) * self.size * self.unit
 
     @property
     def held_frames(self) -> tuple[int, ...]:
@@ -117,7 +122,7 @@ class MechanismReport:
     def warnings(self) -> tuple[str, ...]:
         """Sentences on what is not as a person wants it."""
         name = say("Mechanism '{name}': ", name=self.name)
-        said = () if self.is_closed else (self.sentence(),)
+        said = () if self.is_good else (self.sentence(),)
         return tuple(f"{name}{sentence}" for sentence in (*said, *self.remarks))
 
     def to_dict(self) -> dict[str, Any]:

@@ -106,11 +106,11 @@ class BakeReport:
 
     @property
     def all_reached(self) -> bool:
-        """Whether every tip is on its target and all joints are closed in Blender, but for FK frames."""
+        """Whether in Blender all tips are on their targets, but for FK frames, and all mechanisms closed."""
         return (
             not self.left_out
             and all(chain.reached for chain in self.chains)
-            and all(one.is_closed for one in self.mechanisms)
+            and all(one.is_good for one in self.mechanisms)
         )
 
     @property
@@ -228,6 +228,8 @@ class BakeReport:
             return say("{chains} left out", chains=number_of(len(self.left_out), "chain"))
         if not bad and not all(one.is_closed for one in self.mechanisms):
             return say("joints open")
+        if not bad and not all(one.is_good for one in self.mechanisms):
+            return say("off target")
         if not self.chains:
             return say("all joints closed")
         if not bad:
@@ -246,7 +248,7 @@ class BakeReport:
         """Return the results of the chains and of the mechanisms, of each kind the worst."""
         said = [self._outcome_of_chains()] if self.chains else []
         if self.mechanisms:
-            worst = max(self.mechanisms, key=lambda one: (not one.is_closed, one.max_open, one.held.sum()))
+            worst = max(self.mechanisms, key=lambda one: (not one.is_good, not one.is_closed, one.max_error))
             name = f"'{worst.name}' " if len(self.mechanisms) > 1 else ""
             said.append(f"{name}{worst.sentence()}")
         return "; ".join(said)

@@ -113,10 +113,11 @@ def _over_max_error(done: Sequence[BakeReport], allowed: float) -> Iterator[str]
         yield f"{forced} thing(s) that chains need do not run or are missing, so --max-error does not hold"
     for chain in (chain for report in done for chain in report.chains if chain.is_off):
         yield f"{chain.armature}: '{chain.name}': {chain.fk_words()}; so --max-error does not hold"
-    for kind, what in (("chains", "distance from a tip to its target"), ("mechanisms", "opening of a joint")):
+    joints = "opening of a joint, or miss of a mechanism's target,"
+    for kind, what in (("chains", "distance from a tip to its target,"), ("mechanisms", joints)):
         worst = max((one.max_error for report in done for one in getattr(report, kind)), default=0.0)
         if worst > allowed:
-            yield f"the largest {what}, {worst:.6g} units, is over --max-error {allowed:g}"
+            yield f"the largest {what} {worst:.6g} units, is over --max-error {allowed:g}"
 
 
 def bake_options(options: argparse.Namespace) -> BakeOptions:

@@ -32,7 +32,7 @@ class FileOutcome:
         gap = max((max(one.max_open, one.max_open_between) for one in machines), default=0.0)
         return cls(
             all(report.all_reached for report in done),
-            any(chain.misses for chain in chains) or not all(one.is_closed for one in machines),
+            any(chain.misses for chain in chains) or not all(one.is_good for one in machines),
             worst.max_error if worst is not None else 0.0,
             length_text(worst.max_error, worst.standard.units)
             if worst is not None

@@ -39,10 +39,12 @@ def test_held_frames_are_told():
     assert told.to_dict()["dead_points"] == {"a": [0.5]}
 
 
-def test_a_target_that_is_missed_is_told_and_no_fault():
+def test_a_target_that_is_missed_is_warned_of():
     told = report(0.0, missed=(0.25, 1e-5))
     assert told.sentence() == "closed on 2 frames; off its target by 0.12 of its size at most (frame 1)"
-    assert told.is_closed and not told.warnings
+    assert told.is_closed and not told.is_good
+    assert told.warnings == (f"Mechanism 'leg': {told.sentence()}",)
+    assert told.max_error == pytest.approx(0.75) and not report(0.0).warnings
     assert told.to_dict()["max_missed"] == 0.125
     assert [row["distance"] for row in told.rows()] == pytest.approx([0.75, 3e-5])
     assert report(0.0, missed=(1e-4, 0.0)).sentence() == "closed on 2 frames"
