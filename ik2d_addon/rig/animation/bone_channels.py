@@ -16,15 +16,15 @@ from . import remembered, versions
 from .remembered import ChannelValue, plain, put_back_on_error
 
 
-def locked_channels(bone: bpy.types.PoseBone) -> list[bool]:
-    """Return for each rotation channel of the bone's mode whether it is locked.
+def locked_channels(bone: bpy.types.PoseBone, mode: str = "") -> list[bool]:
+    """Return for each rotation channel of a mode whether it is locked. mode: "" for the bone's own.
 
     Without Lock 4D, the locks of axis angle and quaternion are about the axes that the bone may turn about.
     """
-    locks = list(bone.lock_rotation)
-    if bone.rotation_mode == 'AXIS_ANGLE' and not bone.lock_rotations_4d:
+    locks, mode = list(bone.lock_rotation), mode or bone.rotation_mode
+    if mode == 'AXIS_ANGLE' and not bone.lock_rotations_4d:
         return [all(locks)] * 4  # an axis needs all of its parts
-    if bone.rotation_mode in ('QUATERNION', 'AXIS_ANGLE'):
+    if mode in ('QUATERNION', 'AXIS_ANGLE'):
         return [bone.lock_rotations_4d and bone.lock_rotation_w, *locks]
     return locks
 
@@ -73,9 +73,13 @@ class BoneRotation:
         """Return whether a channel is keyed, rather than to rest at 0."""
         return self.turning in (None, index)
 
+    def has_keys(self, armature: bpy.types.Object) -> bool:
+        """Return whether any of its channels is keyed."""
+        return any(map(self.keys, self.unlocked(armature)))
+
     def unlocked(self, armature: bpy.types.Object) -> list[int]:
         """Return the channels that may be written; locked ones are at rest already."""
-        locks = locked_channels(armature.pose.bones[self.bone])
+        locks = locked_channels(armature.pose.bones[self.bone], self.mode)
         return [index for index in range(self.values.shape[1]) if not locks[index]]
 
 

@@ -66,6 +66,8 @@ def _write(
 ) -> None:
     """Key the channels of bones: all that are not locked, or the one that turns. times: the action's."""
     known, place = KnownChannels(holder), versions.place_of(holder)
+    # Without a key, nothing could give the mode before back.
+    rotations = [rotation for rotation in rotations if not rotation.mode or rotation.has_keys(armature)]
     poses = {
         rotation.bone: pose_of(bone)
         for rotation in rotations

@@ -3,6 +3,7 @@
 
 import itertools
 from contextlib import ExitStack
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -55,6 +56,22 @@ def test_keys_are_smooth_generated_and_selected():
         assert (key.interpolation, key.type, key.easing) == ('BEZIER', 'GENERATED', 'AUTO')
         assert (key.handle_left_type, key.handle_right_type) == ('AUTO_CLAMPED', 'AUTO_CLAMPED')
         assert key.select_control_point and key.select_left_handle and key.select_right_handle
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_a_rotation_mode_is_set_only_with_keys_that_give_it_back(locked):
+    armature = euler_leg()
+    bone = armature.pose.bones["shin"]
+    bone.rotation_mode = 'QUATERNION'
+    bone.rotation_quaternion = (0.8, 0.0, 0.6, 0.0)
+    bone.lock_rotation[1] = locked
+    before = [*bone.rotation_quaternion, *bone.rotation_euler]
+    write(armature, FRAMES, [replace(rotation(), mode='XYZ', turning=1)])
+    if locked:
+        assert bone.rotation_mode == 'QUATERNION' and not existing_fcurves(armature)
+        assert [*bone.rotation_quaternion, *bone.rotation_euler] == before
+    else:
+        assert bone.rotation_mode == 'XYZ' and len(existing_fcurves(armature)) == 1
 
 
 def test_automatic_handles_are_those_that_blender_places_itself():
