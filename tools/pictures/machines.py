@@ -106,7 +106,7 @@ def one_leg(area, sidebar):
     yield from ui.wait_until(lambda: len(mechanism().drivers) == 1, "the driver", SLOW)
     yield from picture("machine_05_driven")
     mechanism().live = True
-    rig().pose.bones["crank"].rotation_euler.x = -2.2
+    rig().pose.bones["crank"].rotation_euler.x = -0.9
     yield 1.0
     yield from picture("machine_06_live")
     rig().pose.bones["crank"].rotation_euler.x = 0.0
