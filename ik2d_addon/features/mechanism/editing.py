@@ -146,7 +146,8 @@ def _follow_removed(armature: Object, path: str, place: int) -> None:
         if versions.sharing_channels(armature) or not animation.action.is_editable:  # theirs stay
             slot = versions.slot_played(animation)
             versions.assign_action(animation, animation.action.copy(), slot)
-    for curves in (versions.existing_fcurves(armature), existing_drivers(armature)):
+    lists: tuple[Any, ...] = (versions.existing_fcurves(armature), existing_drivers(armature))
+    for curves in lists:
         for curve in list(curves):
             if not curve.data_path.startswith(path):
                 continue
