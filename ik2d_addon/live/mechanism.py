@@ -162,7 +162,7 @@ class LiveMechanism(LiveItem):
         """Return the outcome of the frame that a depsgraph shows; of one that was kept it is solved now."""
         if self.outcome is None and self._is_kept:
             as_baked = self.is_as_baked
-            self.follow(scene, depsgraph, frame_changed=True)
+            self.follow(scene, depsgraph, True)
             self.is_as_baked = as_baked
         return self.outcome
 
