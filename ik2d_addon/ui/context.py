@@ -118,7 +118,7 @@ def why_not_edit(context: Context) -> str:
     """Say why the chains of the active armature cannot be edited now; "" where they can."""
     armature = active_armature(context)
     if armature is None:
-        return say("Make an armature the active object, or the target of one of its chains")
+        return say("Make an armature the active object, or the target of one of its chains or mechanisms")
     if reason := why_linked(armature):
         return reason
     if armature.mode not in {'OBJECT', 'POSE'}:

@@ -91,6 +91,7 @@ class IK2D_PT_mechanism(Sidebar, Panel):
         draw_live(layout, context, mechanism, problem(mechanism))
         if mechanism.last_bake:
             sentence, *warnings = mechanism.last_bake.splitlines()
+            sentence = sentence[:1].upper() + sentence[1:]
             draw_text(layout.column(), context, sentence, 'ERROR' if warnings else 'CHECKMARK')
 
     @staticmethod
