@@ -8,8 +8,8 @@ from soak import soak
 
 @pytest.mark.slow
 def test_nothing_that_one_does_makes_live_chains_say_what_is_not_so(tmp_path):
-    animator = soak(500, 2, str(tmp_path / "soak.blend"))
-    assert animator.checked > 100
+    animator = soak(500, 3, str(tmp_path / "soak.blend"))
+    assert animator.checked > 300
     animator.leave_modes()
     for armature in animator.armatures:
         bpy.data.objects.remove(armature)

@@ -45,7 +45,7 @@ def test():
     area, sidebar = yield from ui.sidebar("IK 2D")
     arm = bpy.data.objects["Arm"]
     yield from select_target_then_tip()
-    yield from click_below(area, sidebar, "ik2d.chain_add", 34, "ik2d.make_native")  # the header of Rig
+    yield from click_below(area, sidebar, "ik2d.chain_add", 62, "ik2d.make_native")  # the header of Rig
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(arm.ik2d.chains) == 1, "the chain")
     arm.ik2d.chains[0].live = True

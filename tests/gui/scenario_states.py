@@ -41,7 +41,7 @@ def test():
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(settings.chains) == 1, "the first chain")
     settings.chains[0].live = False
-    yield from click_sub_panel(area, sidebar, "Joints", "ik2d.limits_from_bones")
+    yield from click_sub_panel(area, sidebar, "Joints", "joints[1].use_limit")
     yield from limit_a_joint(area, sidebar, settings.chains[0])
     yield from show(sidebar, "5_joints")
     arm.data.bones["upper"].name = "arm"  # its joint follows by itself
