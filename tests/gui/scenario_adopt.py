@@ -28,7 +28,7 @@ def test():
     constraint.target, constraint.chain_count, constraint.use_rotation = target, 2, True
     bpy.ops.ed.undo_push(message="IK")
     x, y = yield from ui.find_button(area, sidebar, "ik2d.adopt")  # the main button, not Add Chain
-    yield from ui.click(x, y - int(34 * bpy.context.preferences.system.ui_scale))  # the header of Rig
+    yield from ui.click(x, y - int(62 * bpy.context.preferences.system.ui_scale))  # the header of Rig
     yield from ui.find_button(area, sidebar, "ik2d.release")
     yield from show(sidebar, "1_panel")
 

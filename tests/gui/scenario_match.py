@@ -52,7 +52,7 @@ def test():
     area, sidebar = yield from ui.sidebar("IK 2D")
     yield from select_target_then_tip()
     x, y = yield from ui.find_button(area, sidebar, "ik2d.chain_add")
-    yield from ui.click(x, y - int(34 * bpy.context.preferences.system.ui_scale))  # the header of Rig
+    yield from ui.click(x, y - int(62 * bpy.context.preferences.system.ui_scale))  # the header of Rig
     yield from ui.find_button(area, sidebar, "ik2d.snap_fk")
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(arm().ik2d.chains) == 1, "the chain")
