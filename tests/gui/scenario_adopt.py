@@ -7,7 +7,7 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import select_target_then_tip, ui
+from arm_steps import scroll, select_target_then_tip, ui
 
 SHOTS = os.environ["IK2D_SHOTS"]
 
@@ -54,6 +54,7 @@ def test():
     yield from ui.wait_until(lambda: bpy.data.objects["Arm"].ik2d.chains, "the redo")
     area, sidebar = yield from ui.sidebar("IK 2D")
     assert bpy.data.objects["Arm"].ik2d.chains[0].live
+    yield from scroll(sidebar, 'WHEELDOWNMOUSE')
     yield from ui.click_button(area, sidebar, "ik2d.release")
     yield from ui.wait_until(lambda: not bpy.data.objects["Arm"].ik2d.chains, "the release")
     assert not bpy.data.objects["Arm"].pose.bones["fore"].constraints[0].mute
