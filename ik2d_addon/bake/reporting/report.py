@@ -355,7 +355,7 @@ class BakeReport:
 
 
 def _together(reports: Sequence[BakeReport]) -> dict[str, Any]:
-    """Return what reports hold together, by the names of their fields."""
+    """Return the joined values of reports, by the names of their fields."""
     return {
         "chains": tuple(chain for report in reports for chain in report.chains),
         "mechanisms": tuple(one for report in reports for one in report.mechanisms),

@@ -59,7 +59,7 @@ def draw_before_render(menu: Menu, context: Context) -> None:
 
 
 def can_be_live(armature: Object) -> list[PropertyGroup]:
-    """Return what a bake has turned Live off for; without any, those baked chains that can be live."""
+    """Return chains and mechanisms whose Live a bake has turned off; without any, baked chains."""
     chains = armature.ik2d.chains
     baked = [
         chain

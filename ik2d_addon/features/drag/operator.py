@@ -162,7 +162,7 @@ class IK2D_OT_drag(ChainOperator, Operator):
         self._finish(context, drag)
 
     def _hold(self, context: Context) -> Any:
-        """Return what is taken hold of; raise IK2DError for what cannot be held."""
+        """Take hold of a chain or a mechanism; raise IK2DError for one that cannot be held."""
         return take_hold(
             context.scene,
             context.object,

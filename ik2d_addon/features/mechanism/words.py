@@ -41,7 +41,7 @@ def _reading(mechanism: Any) -> RigMechanism | str:
 
 
 def _fingerprint(mechanism: Any) -> tuple[Any, ...]:
-    """Return what a mechanism's reading depends on, to see it change."""
+    """Return a fingerprint of the settings and bones that a mechanism is read from."""
     armature = mechanism.id_data
     bones, posed = armature.data.bones, armature.pose.bones
     there = [name for one in mechanism.bones if (name := one.name) in bones and name in posed]
@@ -69,7 +69,7 @@ def _rest_of(bone: Any) -> tuple[Any, ...]:
 
 
 def problem(mechanism: Any) -> str:
-    """Return what keeps a mechanism from moving, and its cure, in words; "" where nothing does."""
+    """Return the fault that keeps a mechanism from moving, and its cure, in words; "" without one."""
     rig = read(mechanism)
     if isinstance(rig, str):
         return rig
@@ -92,7 +92,7 @@ def one_of(names: list[str]) -> str:
 
 
 def description(mechanism: Any) -> str:
-    """Return what a mechanism is: "11 bones, 3 loops, 1 freedom, driven by 'crank'"; "" for a faulty one."""
+    """Describe a mechanism: "11 bones, 3 loops, 1 freedom, driven by 'crank'"; "" for a faulty one."""
     rig = read(mechanism)
     if isinstance(rig, str):
         return ""

@@ -139,7 +139,7 @@ def _ground(chain_view: ChainView) -> _Ground:
 
 
 def kept(cache: OrderedDict[tuple, _Made], key: tuple, make: Callable[[], _Made]) -> _Made:
-    """Return what a cache has of a key, made now where it has nothing; it keeps those used last."""
+    """Look a key up in a cache, and make its value where it has none; the cache keeps those used last."""
     if key not in cache:
         cache[key] = make()
         while len(cache) > _KEPT:

@@ -119,7 +119,7 @@ def dragged_to(mechanism: Any) -> list[Node]:
 
 
 def followed_by(chain: bpy.types.PropertyGroup, with_ground: bool = True) -> list[Node]:
-    """Return what a chain follows, each an object with its bone or "".
+    """Return the objects that lead a chain, each with its bone or "".
 
     Its target, its pole where its plane has one, and, with_ground, the ground under its foot.
     """

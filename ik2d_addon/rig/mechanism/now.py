@@ -39,7 +39,7 @@ class MechanismNow:
     def of(
         cls, rig: RigMechanism, solution: MechanismSolution, evaluated: bpy.types.Object
     ) -> "MechanismNow":
-        """Return what a solution of one row turns. Raises IK2DError for a driver far out of the plane."""
+        """Take the turns of a solution of one row. Raises IK2DError for a driver far out of the plane."""
         driving = [evaluated.pose.bones[one.bone] for one in rig.drivers if one.kind == TURN]
         askew = [bone.name for bone in driving if _is_askew(rig, bone)]
         fixed, (written, _) = fixed_bones(rig), written_bones(rig, solution, askew)
