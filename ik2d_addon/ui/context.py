@@ -131,6 +131,12 @@ def why_no_chain(context: Context) -> str:
     return why_not_edit(context) or ("" if shown_chain(context) else say("Add a chain first"))
 
 
+def why_no_mechanism(context: Context) -> str:
+    """Say why there is no mechanism to work on now; "" where the sidebar shows one that can be edited."""
+    shown = active_mechanism(active_armature(context))
+    return why_not_edit(context) or ("" if shown else say("Make a mechanism first: New Mechanism"))
+
+
 def why_not_solve(context: Context) -> str:
     """Say why nothing can be solved now; "" where something can."""
     reason = why_not_edit(context)

@@ -8,7 +8,7 @@ from bpy.types import Context, Object, Operator
 
 from ...core import IK2DError
 from ...core.words import listed, refusal, say
-from ...ui.context import active_armature, active_mechanism, select_with_posed
+from ...ui.context import active_armature, active_mechanism, select_with_posed, why_no_mechanism
 from ...ui.operator import ChainOperator
 from ...ui.parts import entry
 from ...ui.preferences import is_live_at_once
@@ -38,7 +38,6 @@ from .selection import (
     selected_bones,
     why_no_bone,
     why_no_end,
-    why_no_mechanism,
     why_no_new,
     why_no_pair,
     why_no_ram,

@@ -7,7 +7,7 @@ from typing import Any
 from bpy.types import Context, Object
 
 from ...core.words import say
-from ...ui.context import active_armature, active_mechanism, why_not_edit
+from ...ui.context import active_armature, active_mechanism, why_no_mechanism, why_not_edit
 
 
 def mechanism_with(armature: Object, bones: Sequence[str]) -> Any:
@@ -34,12 +34,6 @@ def _why_not_select(context: Context, least: int, most: int, words: str) -> str:
     if context.mode != 'POSE':
         return say("Switch to Pose Mode and select bones")
     return "" if least <= len(selected_bones(context)) <= most else words
-
-
-def why_no_mechanism(context: Context) -> str:
-    if reason := why_not_edit(context):
-        return reason
-    return "" if active_mechanism(active_armature(context)) else say("Make a mechanism first: New Mechanism")
 
 
 def why_no_new(context: Context) -> str:

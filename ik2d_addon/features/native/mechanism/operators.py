@@ -5,23 +5,13 @@ from bpy.types import Context, Operator, UILayout
 
 from ....core.words import say
 from ....rig.chain.native_state import acts, controls_of, is_native
-from ....ui.context import active_armature, active_mechanism, why_not_edit
+from ....ui.context import active_armature, active_mechanism, why_no_mechanism
 from ....ui.operator import ChainOperator
 from ....ui.parts import entry
 from ....ui.registration import registration
 from ....ui.text import draw_text, field
 from ..empties import remove_native
 from .reasons import why_not_native
-
-
-def _why_no_mechanism(context: Context) -> str:
-    if reason := why_not_edit(context):
-        return reason
-    return (
-        ""
-        if active_mechanism(active_armature(context)) is not None
-        else say("Make a mechanism first: New Mechanism")
-    )
 
 
 class IK2D_OT_mechanism_make_native(ChainOperator, Operator):
@@ -32,7 +22,7 @@ class IK2D_OT_mechanism_make_native(ChainOperator, Operator):
 
     @staticmethod
     def why_not(context):
-        return _why_no_mechanism(context) or why_not_native(active_mechanism(active_armature(context)))
+        return why_no_mechanism(context) or why_not_native(active_mechanism(active_armature(context)))
 
     def work(self, context):
         from .build import make_mechanism_native
@@ -53,7 +43,7 @@ class IK2D_OT_mechanism_remove_native(ChainOperator, Operator):
 
     @staticmethod
     def why_not(context):
-        if reason := _why_no_mechanism(context):
+        if reason := why_no_mechanism(context):
             return reason
         mechanism = active_mechanism(active_armature(context))
         on_none = say("Mechanism '{name}' is not on drivers", name=mechanism.name)
