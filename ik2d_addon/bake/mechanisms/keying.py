@@ -67,9 +67,8 @@ class KeyedMechanism:
     keys: Floats  # (k,) the scene's times of the keys
     bound: float  # on openings between keys, as a part of the size
     unkeyed: tuple[str, ...]  # drivers that others turn, and that are not as the loops ask
-    open_times: (
-        Floats  # between keys that are as near as can be, where joints are open by more than the bound
-    )
+    # Times between keys that are as near as can be, where joints are open by more than the bound.
+    open_times: Floats
     jumps: NDArray[np.intp]  # frames on which a target's pose is another one than that gone on to
 
 
@@ -160,8 +159,7 @@ def _first_keys(
     driven = driven[(driven > frames[0]) & (driven < frames[-1])]
     ends = np.unique(frames[[0, -1]])
     if options.reduce > 0.0:
-        scale = np.mean(np.abs(rig.armature.matrix_world.to_scale()))
-        return ends, float(options.reduce / scale / rig.size)
+        return ends, options.reduce / rig.unit / rig.size
     if options.on_target_keys:
         return _apart(np.union1d(ends, driven)), rig.open_between
     corners = driven[np.abs(driven - np.rint(driven)) > _NEAR]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ...core.mechanism import MechanismStatus
 from ...rig.mechanism.now import MechanismNow, solve_now
 from ...rig.mechanism.posing import evaluated_motions, openings, pose_of
 from ...rig.mechanism.read import TARGET, RigMechanism
@@ -35,19 +34,18 @@ def reports_now(scene: bpy.types.Scene, machines: Sequence[MechanismNow]) -> lis
 def _report(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, machine: MechanismNow) -> MechanismReport:
     rig, solution = machine.rig, machine.solution
     shown = pose_of(rig, rig.armature.evaluated_get(depsgraph))
-    held = np.array(list(solution.held.values())).any(axis=0) | (solution.status == MechanismStatus.HELD)
     return MechanismReport(
         name=rig.name,
         armature=rig.armature.name,
         bones=rig.bones,
         frames=np.array([scene.frame_current]),
         size=rig.size,
-        unit=float(np.mean(np.abs(rig.armature.matrix_world.to_scale()))),
+        unit=rig.unit,
         open=np.broadcast_to(openings(rig, evaluated_motions(rig, [shown])), 1),
         open_between=np.zeros(0),
         bound=rig.open_between,
         keys=0,
-        held=np.broadcast_to(held, 1),
+        held=np.broadcast_to(solution.is_held, 1),
         dead_points={},
         missed=solution.residual,
         remarks=tuple(solution.remarks([scene.frame_current])),

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.mechanism import MechanismStatus
 from ...core.solution import drained
 from ...core.words import number_of, quoted, say
 from ...rig.animation.bone_channels import BoneRotation, locked_channels
@@ -122,8 +121,6 @@ def _stepped(
 
 def _report(machine: KeyedMechanism, opened: Floats, between: Floats) -> MechanismReport:
     rig, solution, frames = machine.rig, machine.solution, machine.frames
-    held = np.array(list(solution.held.values())).any(axis=0)
-    held |= solution.status == MechanismStatus.HELD
     return MechanismReport(
         name=rig.name,
         armature=rig.armature.name,
@@ -134,11 +131,11 @@ def _report(machine: KeyedMechanism, opened: Floats, between: Floats) -> Mechani
         open_between=between,
         bound=machine.bound,
         keys=len(machine.keys),
-        held=np.broadcast_to(held, len(frames)),
+        held=np.broadcast_to(solution.is_held, len(frames)),
         dead_points=_dead_points(machine),
         missed=np.broadcast_to(solution.residual, len(frames)),
         remarks=(*solution.remarks(frames.tolist()), *_remarks(machine)),
-        unit=float(np.mean(np.abs(rig.armature.matrix_world.to_scale()))),
+        unit=rig.unit,
         unkeyed=frozenset(np.setdiff1d(frames, machine.keys).tolist()),
     )
 

@@ -57,6 +57,11 @@ class MechanismSolution:
     given: dict[Body, Floats]  # (frames,)
     residual: Floats  # (frames,) the distance to the target of `solve_target`; zeros without one
 
+    @property
+    def is_held(self) -> NDArray[np.bool_]:
+        """A mask (frames,) of those on which any driver is held."""
+        return np.broadcast_to(np.array(list(self.held.values())).any(axis=0), self.status.shape)
+
     def turn(self, body: Body, against: Body = 0) -> Floats:
         """Return the turn (frames,) of a body from rest, against another one, in radians."""
         turn: Floats = self.turns[:, self._number(body)] - self.turns[:, self._number(against)]

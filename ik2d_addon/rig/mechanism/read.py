@@ -108,8 +108,13 @@ class RigMechanism:
 
     @property
     def size(self) -> float:
-        """The diameter of its joints."""
+        """The diameter of its joints, in the armature's units."""
         return self.core.size
+
+    @property
+    def unit(self) -> float:
+        """World lengths in one of its armature's, now; the mean of its axes' where these differ."""
+        return float(np.mean(np.abs(self.armature.matrix_world.to_scale())))
 
     def flat(self, place: Floats) -> Floats:
         """Return a place (3,) in the plane, (2,)."""
