@@ -136,9 +136,9 @@ def own_empty(armature: bpy.types.Object, name: str, what: str, length: float) -
 
 
 def remove_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> None:
-    """Remove a native chain's drivers, constraints and empties, as far as they still exist.
+    """Remove a native chain's or mechanism's drivers, constraints and empties, as far as they still exist.
 
-    Nothing happens to a chain that is not native. If the armature was duplicated without its empties, they
+    Nothing happens to one that is not native. If the armature was duplicated without its empties, they
     belong to the original and stay. Raises IK2DError, with nothing changed, for names that are no text.
     """
     if not is_native(settings):
