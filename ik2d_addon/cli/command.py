@@ -32,7 +32,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _in_window() -> AbstractContextManager[None]:
-    """Give the context a window of the open file: Blender runs commands in none, where modes cannot change."""
+    """Use a window of the open file: Blender runs commands in none, where no mode can change."""
     windows = bpy.context.window_manager.windows
     if bpy.context.window is not None or not windows:
         return nullcontext()
