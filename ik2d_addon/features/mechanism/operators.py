@@ -84,7 +84,7 @@ class _Joining(ChainOperator):
 
 
 class IK2D_OT_mechanism_pin(_Joining, Operator):
-    """Pin two bones where an end of one is nearest to the other; of a single bone the tail to the frame"""
+    """Pin the tail nearest to the other bone, or a head on it; of a single bone the tail to the frame"""
 
     bl_idname = "ik2d.mechanism_pin"
     bl_label = "Add Pin"
