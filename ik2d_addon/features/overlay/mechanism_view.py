@@ -83,15 +83,8 @@ class MechanismView:
     @cached_property
     def to_world(self) -> Floats:
         """The plane's x, y and height in the world, (4, 4)."""
-        plane, matrix = self.rig.plane, np.eye(4)
-        matrix[:3, 0], matrix[:3, 1], matrix[:3, 2], matrix[:3, 3] = (
-            plane.x,
-            plane.y,
-            plane.normal,
-            plane.origin,
-        )
-        found: Floats = self.world @ matrix
-        return found
+        matrix: Floats = self.world @ self.rig.plane.matrix
+        return matrix
 
     @property
     def size(self) -> float:
