@@ -16,6 +16,7 @@ class LiveItem:
 
     followed: list[Node]  # the objects and bones that it follows
     held_by = ""  # the bone that carries it
+    _rest: list[Any]  # of the bones, as they were read
 
     def __init__(self, armature: bpy.types.Object, settings: bpy.types.PropertyGroup, index: int) -> None:
         """Keep where the settings are: their index is that in their list."""
@@ -41,6 +42,17 @@ class LiveItem:
     def named(self, role: str) -> str:
         """Return a target or pole in words, as "Chain 'Leg': its target"."""
         raise NotImplementedError
+
+    def _rest_now(self) -> list[Any]:
+        """Return what it depends on of armature data."""
+        raise NotImplementedError
+
+    def rest_changed(self) -> bool:
+        """Return whether armature data is no longer as it was read, as far as it goes."""
+        try:
+            return self._rest_now() != self._rest
+        except (ReferenceError, LookupError, AttributeError):  # something of it is gone
+            return True
 
     def place_of(
         self, node: Node, role: str, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
