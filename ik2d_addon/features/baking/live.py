@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live in lists and the sidebar: toggle and status of chains and mechanisms, the operator that turns it on."""
+"""Live in lists and the sidebar: toggle and status of chains and mechanisms, and Turn Live On."""
 
 import bpy
 from bpy.types import Context, Menu, Object, Operator, PropertyGroup, UILayout
