@@ -8,7 +8,7 @@ from ...rig.chain.readable import unreadable
 from ...ui.context import active_armature, active_mechanism, shown_mechanism
 from ...ui.registration import registration
 from ...ui.sidebar import Sidebar
-from ...ui.text import bone_field, draw_text, field, for_settings
+from ...ui.text import bone_field, draw_text, field, fitting, for_settings
 from ..baking.live import draw_listed, draw_live
 from ..native.mechanism.operators import draw_native
 from .editing import ram_of
@@ -23,6 +23,8 @@ _ICONS = {
     'RAM': 'MOD_LENGTH',
     'GEAR': 'PREFERENCES',
 }
+# The part of the sidebar's width that a list's margins and its scroll bar take.
+_MARGIN = 0.06
 
 
 class IK2D_UL_mechanisms(UIList):
@@ -39,8 +41,17 @@ class IK2D_UL_mechanism_joints(UIList):
 
     def draw_item(self, context, layout, data, item, _icon, _active_data, _active_property, index=0, _flag=0):
         row = layout.row(align=True)
-        row.label(text=joint_words(item), translate=False, icon=_ICONS[item.kind])
+        bones = item.bone, item.other or say("the frame")  # each is cut by itself where not all fits
+        icon = _ICONS[item.kind]
+        for text in [joint_words(item)] if _fits(context, item) else bones:
+            row.label(text=text, translate=False, icon=icon)
+            icon = 'NONE'
         _draw_remove(row, 'JOINT', index)
+
+
+def _fits(context: Context, joint: PropertyGroup) -> bool:
+    """Return whether the words on a joint fit its row in the list."""
+    return bool(fitting(context, (joint_words(joint), ""), left=_MARGIN))
 
 
 def _draw_remove(row: UILayout, what: str, index: int) -> None:
@@ -133,6 +144,8 @@ class IK2D_PT_mechanism_joints(MechanismSidebar, Panel):
     @staticmethod
     def _draw_joint(column: UILayout, context: Context, joint: PropertyGroup) -> None:
         for_settings(column)
+        if not _fits(context, joint):
+            draw_text(column, context, joint_words(joint), _ICONS[joint.kind])
         if joint.kind == 'RAM':
             for index, end in enumerate((say("Stroke Min"), say("Max"))):
                 column.prop(joint, "stroke", index=index, text=end, translate=False)
