@@ -8,6 +8,7 @@ import bpy
 from mathutils import Vector
 
 from ..rig.chain.dependencies import Node
+from ..rig.chain.native_state import is_mechanism
 from .shown import is_shown_in_window, is_unseen, place_by_curves, shown_place
 
 
@@ -114,8 +115,3 @@ Key = tuple[int, str, bool]
 def key_of(settings: bpy.types.PropertyGroup) -> Key:
     """Return the key of a chain or a mechanism."""
     return settings.id_data.session_uid, settings.name, is_mechanism(settings)
-
-
-def is_mechanism(settings: bpy.types.PropertyGroup) -> bool:
-    """Return whether settings are those of a mechanism, not of a chain."""
-    return bool(settings.bl_rna.identifier == "IK2D_PG_mechanism")
