@@ -281,12 +281,13 @@ class Mechanism:
 
     def _ready(self) -> Plan:
         """Return the plan; raise IK2DError where it does not move as its drivers say."""
-        if not self._fault:
+        if not self.fault:
             return self.plan
-        raise IK2DError(self._fault)
+        raise IK2DError(self.fault)
 
     @cached_property
-    def _fault(self) -> str:
+    def fault(self) -> str:
+        """Why it does not move as its drivers say, "" where it does."""
         plan = self.plan
         is_plain = not (plan.left or plan.idle or plan.unused or plan.flat)
         return "" if is_plain else mobility_of(plan).fault

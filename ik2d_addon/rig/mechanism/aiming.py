@@ -123,15 +123,18 @@ class _Openings:
             turned = turned - 2.0 * np.pi * np.rint(turned / (2.0 * np.pi))
             off = np.where(np.abs(turned) < _TORN, turned, 0.0)  # else whole turns are not counted
             self._add(off * rig.size, (gear.ratio * self._turns(a) - self._turns(b)) * rig.size)
-        self.off = np.array(self._off).reshape(-1, self._count)
+        self.off = np.empty((len(self._off), self._count))
+        self.slopes = np.empty((len(self._slopes), len(free), self._count))
+        for rows, each in ((self.off, self._off), (self.slopes, self._slopes)):
+            for row, one in zip(rows, each, strict=True):
+                np.divide(one, rig.size, out=row)
         self.most = np.abs(self.off).max(axis=0, initial=0.0)
-        self.slopes = np.array(self._slopes).reshape(-1, len(free), self._count)
 
     def _add(self, off: Floats, slopes: Floats) -> None:
         """Add a row of lengths: (m,), and its slopes (n, m)."""
-        self._off.append(np.broadcast_to(off / self._rig.size, self._count))
+        self._off.append(off)
         if self._sloped:
-            self._slopes.append(np.broadcast_to(slopes / self._rig.size, (len(self._free), self._count)))
+            self._slopes.append(slopes)
 
     def _add_line(self, line: Points, bone: str, apart: Points, moved: Points) -> None:
         """Add the distance of a way (m,), which moves by `moved` (n, m), from a line that a bone carries."""
@@ -148,8 +151,8 @@ class _Openings:
 
     def _at(self, bone: str, place: Floats) -> Points:
         """Return where a place (3,) of a bone is (m,)."""
-        at = _turned(self._motions[bone], _flat(self._rig, place)) + self._motions[bone].at
-        return np.broadcast_to(at, self._count)
+        motion = self._motions[bone]
+        return _turned(motion, _flat(self._rig, place)) + motion.at
 
     def _way(self, bone: str, along: Floats) -> Points:
         line = _turned(self._motions[bone], _flat(self._rig, along))
