@@ -270,7 +270,7 @@ def _between(
     u = np.where(held[gaps], 0.0, shares)[:, None]
     a, b, c, d = at_keys[gaps], handles[1, gaps], handles[0, gaps + 1], at_keys[gaps + 1]
     v = 1.0 - u
-    played: Floats = a * v**3 + 3.0 * b * v * v * u + 3.0 * c * v * u * u + d * u**3
+    played: Floats = v * v * (v * a + 3.0 * u * b) + u * u * (3.0 * v * c + u * d)
     return played
 
 
