@@ -6,7 +6,6 @@ joints that close exactly in the plane open by as much. One or two steps of Newt
 """
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 import numpy as np
 
@@ -151,11 +150,11 @@ class _Openings:
 
     def _at(self, bone: str, place: Floats) -> Points:
         """Return where a place (3,) of a bone is (m,)."""
-        motion = self._motions[bone]
-        return _turned(motion, _flat(self._rig, place)) + motion.at
+        at: Points = _flat(self._rig, place, 1.0) @ self._motions[bone]
+        return at
 
     def _way(self, bone: str, along: Floats) -> Points:
-        line = _turned(self._motions[bone], _flat(self._rig, along))
+        line = _flat(self._rig, along, 0.0) @ self._motions[bone]
         way: Points = line / np.abs(line)
         return way
 
@@ -175,17 +174,8 @@ class _Openings:
         return moved
 
 
-class _Motion(NamedTuple):
-    """The motion of a bone from rest, (m,) each or one number."""
-
-    turn: Points | complex = 1.0 + 0.0j
-    shear: Points | complex = 0j
-    lean: Points | complex = 0j
-    at: Points | complex = 0j
-
-
-def _motions(rig: RigMechanism, turns: Mapping[str, Floats]) -> dict[str, _Motion]:
-    """Return the motions of bones for their turns (m,) against their parents, and of the frame as "".
+def _motions(rig: RigMechanism, turns: Mapping[str, Floats]) -> dict[str, Points]:
+    """Return the motions (4, m) of bones for their turns (m,) against their parents; the frame's as "".
 
     A bone turns by  A R A^-1,  A its rest matrix and R = 1 + sin K + (1 - cos) K^2 by Rodrigues' formula.
     """
@@ -200,28 +190,26 @@ def _motions(rig: RigMechanism, turns: Mapping[str, Floats]) -> dict[str, _Motio
     cosines, sines = cos_and_sin(np.array([turns[bone] for bone in rig.placed]))
     own = parts[:, 0, :, None] * sines + parts[:, 1, :, None] * (1.0 - cosines)  # (3, n, m)
     own[0] += 1.0
-    motions = {"": _Motion()}
-    for number, (bone, placed) in enumerate(rig.placed.items()):
-        above, head = motions[placed.parent], _flat(rig, placed.head)
-        turn, shear, lean = own[:, number]
-        motion = _Motion(
-            above.turn * turn + above.shear * np.conj(shear),
-            above.turn * shear + above.shear * np.conj(turn),
-            _turned(above, (lean, 1.0)),
+    motions = {"": np.zeros((4, own.shape[2]), complex)}
+    motions[""][0] = 1.0
+    for (bone, placed), (turn, shear, lean) in zip(rig.placed.items(), own.swapaxes(0, 1), strict=True):
+        above, head = motions[placed.parent], _flat(rig, placed.head, 1.0)
+        motions[bone] = moved = np.array(
+            (
+                above[0] * turn + above[1] * np.conj(shear),
+                above[0] * shear + above[1] * np.conj(turn),
+                above[0] * lean + above[1] * np.conj(lean) + above[2],
+                head @ above,
+            )
         )
-        motions[bone] = motion._replace(at=_turned(above, head) + above.at - _turned(motion, head))
+        moved[3] -= head[:3] @ moved[:3]
     return motions
 
 
-def _turned(motion: _Motion, way: tuple[Points | complex, float]) -> Points:
-    """Return a way at rest, in the plane and out of it, as a motion turns it."""
-    turned: Points = motion.turn * way[0] + motion.shear * np.conj(way[0]) + motion.lean * way[1]
-    return turned
-
-
-def _flat(rig: RigMechanism, way: Floats) -> tuple[complex, float]:
-    """Return a way or place (3,) in the plane, and how far out of it."""
-    return complex(way @ rig.plane.x, way @ rig.plane.y), float(way @ rig.plane.normal)
+def _flat(rig: RigMechanism, way: Floats, share: float) -> Points:
+    """Return z, z*, d and 1 of a place (3,), share 1; or 0 of a way, share 0."""
+    z = complex(way @ rig.plane.x, way @ rig.plane.y)
+    return np.array((z, z.conjugate(), way @ rig.plane.normal, share))
 
 
 def sum_of(rig: RigMechanism, turns: Mapping[str, Floats], bone: str) -> Floats:

@@ -136,8 +136,10 @@ class Motions:
                 return carried[None]
             placed = rig.placed[bone]
             own = np.append(placed.inverse @ (carried - share * placed.head), share)
-            at = (poses[bone].reshape(-1, 4) @ own).reshape(-1, 4, 1)
-            return (frame @ at)[:, :3, 0]
+            at: Floats = np.einsum(
+                "...ij,...j->...i", frame, (poses[bone].reshape(-1, 4) @ own).reshape(-1, 4)
+            )
+            return at[:, :3]
 
         return cls(moved)
 
