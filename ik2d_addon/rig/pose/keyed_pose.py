@@ -159,7 +159,7 @@ def _places(rig: RigChain) -> list[tuple[str, int]]:
 def shown_at(scene: bpy.types.Scene, armature: bpy.types.Object, times: Sequence[float]) -> list[float]:
     """Return the scene's frames of times of the action."""
     animation, pace = armature.animation_data, pace_of(scene)
-    if animation.use_tweak_mode:
+    if animation is not None and animation.use_tweak_mode:
         times = [animation.nla_tweak_strip_time_to_scene(time) for time in times]
     return [float(time) / pace for time in times]
 
