@@ -10,6 +10,7 @@ Blender evaluates, finite, and the same when all is read anew. Exit code 0 comes
 
 import contextlib
 import io
+import itertools
 import os
 import random
 import sys
@@ -63,6 +64,22 @@ def build() -> None:
     second = add_target({1: (2.2, 0.0, 3.0), 20: (2.0, 0.0, 1.0)}, "Second")
     add_chain(armature, "b4", second, 2, live=True)
     add_chain(armature, "b2", first, 3, live=True)
+
+
+def races(armature: bpy.types.Object) -> bool:
+    """Return whether Blender evaluates an armature's bones in one order or another.
+
+    An IK constraint that has lost its target and shares a bone with another one is no longer solved, yet
+    its bones do not wait for the other: their parent is read before it is solved, or after.
+    """
+    solved: list[tuple[bool, set[str]]] = []  # of each IK constraint: whether it has a target, its bones
+    for bone in armature.pose.bones:
+        for constraint in bone.constraints:
+            if constraint.type == 'IK':
+                bones = [bone, *bone.parent_recursive][: constraint.chain_count or None]
+                solved.append((constraint.target is not None, {each.name for each in bones}))
+    pairs = itertools.permutations(solved, 2)
+    return any(not has_target and bones & others for (has_target, bones), (_, others) in pairs)
 
 
 class Animator:
@@ -495,7 +512,7 @@ class Animator:
     def assert_same(self, before: dict, after: dict, when: str) -> None:
         for name, joints in before.items():
             far = float(np.abs(joints - after[name]).max(initial=0.0))
-            assert far < SAME * REACH, (name, far, when)
+            assert far < SAME * REACH or races(bpy.data.objects[name]), (name, far, when)
 
     def check_words(self, chain) -> None:
         """A live chain's distance is that of the evaluated tip, and its cause is known."""
