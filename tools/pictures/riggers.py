@@ -48,8 +48,9 @@ def generate():
 def look_from_the_left():
     """See the left leg from its side."""
     area, _ = ui.region()
-    area.spaces.active.overlay.show_text = True
-    view = area.spaces.active.region_3d
+    space = area.spaces.active
+    space.overlay.show_text, space.shading.background_type = True, 'THEME'  # its text is white
+    view = space.region_3d
     view.view_perspective = 'ORTHO'
     view.view_rotation = (0.5, 0.5, 0.5, 0.5)
     view.view_location, view.view_distance = (0.1, -0.42, 0.62), 2.6
@@ -61,6 +62,7 @@ def test():
     _, sidebar = yield from in_front("IK 2D")
     calm()
     look_from_the_left()
+    yield from ui.move(*ui.center(ui.region()[1]))  # the dialog is at the mouse
     yield from call("adopt", 'INVOKE_DEFAULT')
     yield from picture("riggers_1_adopting", still=False)
     yield from ui.key('RET')
@@ -70,6 +72,8 @@ def test():
     yield from scroll(sidebar)
     yield from picture("riggers_2_adopted")
     yield from call("bake")
+    yield from scroll(sidebar, -1)
+    yield from set_open(sidebar, "ik2d_last_bake")
     yield from picture("riggers_3_baked")
     yield from call("clear_bake")
     yield from call("make_native")
