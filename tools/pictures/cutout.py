@@ -90,9 +90,11 @@ def parts_and_bones():
     yield from picture("cutout_01_parts")
     back()
     fox.hide_set(False)
+    fox.data.display_type = 'STICK'  # in the sample they are wires, which hide no part
     select("Fox", bones=["hips"])
     fit(3.3, 0.1, 0.9)
     yield from picture("cutout_02_bones")
+    fox.data.display_type = 'WIRE'
     fox.data.pose_position = 'POSE'
 
 
