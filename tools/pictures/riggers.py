@@ -62,7 +62,6 @@ def test():
     _, sidebar = yield from in_front("IK 2D")
     calm()
     look_from_the_left()
-    yield from ui.move(*ui.center(ui.region()[1]))  # the dialog is at the mouse
     yield from call("adopt", 'INVOKE_DEFAULT')
     yield from picture("riggers_1_adopting", still=False)
     yield from ui.key('RET')
