@@ -28,7 +28,6 @@ SCENES = {
     "gallery_beetle": ("07_native", 20),
     "gallery_crane": ("06_crane", 70),
     "gallery_thrower": ("09_thrower", 40),
-    "gallery_walker": ("11_walker", 58),
 }
 NATIVE = ("07_native",)
 ICON, TIMES = 256, 8  # its size, and how many times larger it is drawn
