@@ -27,6 +27,7 @@ from .timing import say
 _PARTS: tuple[tuple[str, Any, str, bool], ...] = (
     ("read the chains", pipeline, "read_all", False),
     ("sample targets and rig", rounds, "sample_steps", True),
+    ("sample targets and rig", rounds, "sampled_between", True),  # the same, of many frames
     ("solve", rounds, "solve_chains", True),
     ("turn into channels, look half-way", rounds, "_keyed", True),
     ("write keys", keys, "_write", False),
@@ -102,7 +103,7 @@ def measure(count: int, bones: int, frames: int, rounds: int) -> Table:
         spent["Blender writes keys"] = _written(armature)
         found.append(spent)
         scenes.clear_animation(armature)
-    names = [*(part for part, *_ in _PARTS), _REST]
+    names = [*dict.fromkeys(part for part, *_ in _PARTS), _REST]
     best = min(found, key=lambda spent: sum(spent[name] for name in names))
     whole = sum(best[name] for name in names)
     least = {name: min(spent[f"Blender {does}"] for spent in found) for name, does in _FLOORS.items()}

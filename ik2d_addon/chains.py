@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Functions for scripts on the chains of an armature, one for each button of the sidebar.
+"""Functions for scripts on the chains and mechanisms of an armature, as the sidebar's buttons do it.
 
     from ik2d_addon.chains import add_chain, make_native
 

@@ -130,8 +130,7 @@ def members(node: ast.ClassDef) -> Iterator[str]:
         if isinstance(inner, ast.FunctionDef) and not inner.name.startswith("_"):
             decorators = {ast.unparse(decorator) for decorator in inner.decorator_list}
             inside = "" if decorators & {"property", "cached_property"} else f"({own(inner)})"
-            first = (ast.get_docstring(inner) or "").split("\n\n")[0]
-            yield f"- `{inner.name}{inside}{returned(inner)}`: {flowing(first)}"
+            yield f"- `{inner.name}{inside}{returned(inner)}`: {in_one_line(inner)}"
 
 
 def own(node: ast.FunctionDef) -> str:
@@ -146,9 +145,21 @@ def names_in(node: ast.Module | Definition) -> set[str]:
     return {ast.unparse(one.target) for one in node.body if isinstance(one, ast.AnnAssign)}
 
 
+def in_one_line(node: ast.FunctionDef) -> str:
+    """Return the docstring of a method or property as one line of Markdown, without its examples."""
+    blocks = (ast.get_docstring(node) or "").split("\n\n")
+    return " ".join(flowing(marked(node, block)) for block in blocks if not block.startswith(">>>"))
+
+
+def marked(node: ast.Module | Definition, block: str) -> str:
+    """Return a paragraph with the names that it explains as code."""
+    names = "|".join(sorted(names_in(node)))
+    return re.sub(rf"(?<![\w`])({names})(?=:|(?:,\s+\w+)+:)", r"`\1`", block) if names else block
+
+
 def prose(node: ast.Module | Definition) -> str:
     """Return a docstring as Markdown: paragraphs, and code and examples as blocks."""
-    parts, names = [], "|".join(sorted(names_in(node)))
+    parts = []
     for block in (ast.get_docstring(node) or "").split("\n\n"):
         if block.startswith(">>>"):
             parts.append(f"```pycon\n{block}\n```")
@@ -156,8 +167,7 @@ def prose(node: ast.Module | Definition) -> str:
             lines = "\n".join(line.removeprefix("    ") for line in block.split("\n"))
             parts.append(f"```python\n{lines}\n```")
         else:
-            marked = re.sub(rf"(?<![\w`])({names})(?=:|(?:,\s+\w+)+:)", r"`\1`", block) if names else block
-            parts.append(flowing(marked))
+            parts.append(flowing(marked(node, block)))
     return "\n\n".join(parts) + "\n"
 
 

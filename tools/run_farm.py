@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run the farm's job template on the sample scenes, with openjd on this machine, and check what comes of it.
+"""Run the farm's job template on the sample scenes, with openjd on this machine, and check the results.
 
     python tools/run_farm.py FOLDER [BLENDER [EXTENSION]]
 

@@ -38,13 +38,16 @@ def main(file: str) -> int:
     scene.frame_set(1)
     bpy.context.view_layer.update()
     features(legs)
-    choose_every(legs["Stored"].ik2d.chains[0])
+    machines(legs)
+    for group in groups(legs["Stored"]):
+        choose_every(group)
     Path(file).parent.mkdir(parents=True, exist_ok=True)
     bpy.ops.wm.save_as_mainfile(filepath=str(Path(file).resolve()), compress=True)
     settings = {name: dict(stored(leg.ik2d, "")) for name, leg in legs.items()}
     settings["enums"] = {
         f"{type(owner).__name__}.{rule.identifier}": {item.identifier: item.value for item in rule.enum_items}
-        for owner, rule in settings_of(legs["Stored"].ik2d.chains[0])
+        for group in groups(legs["Stored"])
+        for owner, rule in settings_of(group)
         if rule.type == 'ENUM'
     }
     Path(file).with_suffix(".json").write_text(json.dumps(settings, indent=1, sort_keys=True) + "\n")
@@ -88,8 +91,46 @@ def features(legs: dict[str, bpy.types.Object]) -> None:
     bake(legs["Plain"], frame_start=1, frame_end=12)
 
 
+def machines(legs: dict[str, bpy.types.Object]) -> None:
+    """Add a baked mechanism, and one whose settings are all to be chosen, if the version has mechanisms."""
+    try:
+        from ik2d_addon.chains import add_mechanism, add_pin, drive
+    except ImportError:
+        return
+    from ik2d_addon.bake import bake
+
+    data = bpy.data.armatures.new("Machine")
+    machine = legs["Machine"] = bpy.data.objects.new("Machine", data)
+    bpy.context.scene.collection.objects.link(machine)
+    bpy.context.view_layer.objects.active = machine
+    bpy.ops.object.mode_set(mode='EDIT')
+    crank, coupler, rocker = (data.edit_bones.new(bone) for bone in ("crank", "coupler", "rocker"))
+    crank.head, crank.tail = (0, 0, 0), (0, 0, 0.4)
+    coupler.head, coupler.tail, coupler.parent = (0, 0, 0.4), (1, 0, 0.9), crank
+    rocker.head, rocker.tail = (1, 0, 0), (1, 0, 0.9)
+    bpy.ops.object.mode_set(mode='OBJECT')
+    turning = machine.pose.bones["crank"]
+    turning.rotation_mode = 'XYZ'
+    for frame, turn in ((1, 0.0), (12, 0.8)):
+        turning.rotation_euler.z = turn
+        turning.keyframe_insert("rotation_euler", frame=frame)
+    mechanism = add_mechanism(machine, ["crank", "coupler", "rocker"], "Machine")
+    add_pin(mechanism, "coupler", 'TAIL', "rocker")
+    drive(mechanism, "crank")
+    bake(machine, frame_start=1, frame_end=12)
+    stored_one = legs["Stored"].ik2d.mechanisms.add()
+    for parts in (stored_one.bones, stored_one.joints, stored_one.drivers):
+        parts.add()
+
+
+def groups(armature: bpy.types.Object) -> Iterator[bpy.types.PropertyGroup]:
+    """Yield the first chain of an armature, and its first mechanism, if the version has these."""
+    yield armature.ik2d.chains[0]
+    yield from list(getattr(armature.ik2d, "mechanisms", ()))[:1]
+
+
 def choose_every(group: bpy.types.PropertyGroup) -> None:
-    """Give each setting of a chain, its joints and what it points to another value than the default.
+    """Give each setting of a group, its joints and what it points to another value than the default.
 
     Each owner is looked up by its path: some settings make the list of joints anew.
     """

@@ -163,7 +163,7 @@ def _bake_steps(
     frame_start: int | None,
     frame_end: int | None,
     step: int,
-    options: BakeOptions | None,
+    options: BakeOptions,
     purpose: int,
 ) -> CountedSteps[BakeReport]:
     """Bake in steps without pausing live chains. purpose: SNAP's keys count as made by hand.
@@ -171,7 +171,6 @@ def _bake_steps(
     Each armature is solved, keyed and played back before those that follow it. All keep their old keys
     until the last one is done.
     """
-    options = checked_options(options)
     scene = scene_of_all(armatures)
     frames = frame_range(scene, frame_start, frame_end, step)
     asked = read_all(armatures, wanted, frames, options)

@@ -61,8 +61,8 @@ def solve_frames(
     """Solve all chains at all times of the plan, those that hang on others after these. Keys nothing.
 
     Each frame counts half when it is sampled, and half when it is solved. fully: at full influence.
-    sampler: one to use for all rounds; None: one for each. machines: mechanisms to solve in the same rounds,
-    to be keyed on some frames.
+    sampler: one to use for all rounds; None: one for each. machines: mechanisms to solve in the same rounds;
+    frames: those that they are keyed on.
     """
     items: list[TurningBones] = [*rigs, *machines]
     rounds = in_order(items)

@@ -131,12 +131,12 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
         "--max-error",
         metavar="LENGTH",
         type=values.length,
-        help="exit with 1 if a tip, as solved or as played back, is further than this from its target, in"
-        " Blender units; FK frames do not count, unless all are",
+        help="exit with 1 if a tip, as solved or as played back, is further than this from its target, or a"
+        " joint of a mechanism is open by more, in Blender units; FK frames do not count, unless all are",
     )
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="exit with 1 if a tip misses its target on any frame, or is not known to reach it; FK frames, on"
-        " which IK Blend is 0, do not count, unless all are",
+        help="exit with 1 if a tip misses its target on any frame or between two, or is not known to reach"
+        " it, or a mechanism is open; FK frames, on which IK Blend is 0, do not count, unless all are",
     )

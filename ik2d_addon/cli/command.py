@@ -2,6 +2,7 @@
 """Blender's `--command ik2d`. The program itself is loaded when it is run."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import bpy
 
@@ -26,4 +27,13 @@ def unregister() -> None:
 def _run(arguments: Sequence[str]) -> int:
     from .program import run
 
-    return run(arguments)
+    with _in_window():
+        return run(arguments)
+
+
+def _in_window() -> AbstractContextManager[None]:
+    """Use a window of the open file: Blender runs commands in none, where no mode can change."""
+    windows = bpy.context.window_manager.windows
+    if bpy.context.window is not None or not windows:
+        return nullcontext()
+    return bpy.context.temp_override(window=windows[0])

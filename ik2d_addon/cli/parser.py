@@ -21,7 +21,7 @@ _OF_EACH = ("--output", "--report", "--jobs", "--timeout")
 TELL_OUTCOME = "--tell-outcome"
 EXIT_CODES = (
     "Exit code 0: all done. 1: done, but --max-error or --strict does not hold. 2: bad input. 3: an error of"
-    " IK 2D itself. 130: interrupted."
+    " IK 2D itself. 130, 143: interrupted."
 )
 
 
@@ -129,14 +129,15 @@ def _commands() -> dict[str, _Command]:
             of_bakes,
         ),
         "list": _Command(
-            "list armatures, chains, targets, frames and problems",
+            "list armatures, chains, mechanisms, targets, frames and problems",
             "List what there is to bake in each file, and what is wrong with it. Writes nothing.",
             [_add_json],
         ),
         "check": _Command(
             "say what would stop a bake",
-            "Do all that a bake with these options does, but save nothing, and print its result: exit"
-            " code 2, with a sentence for each thing that would stop it or have it leave out a chain.",
+            "Do all that a bake with these options does, but write neither scene nor report, and print its"
+            " result: exit code 2, with a sentence for each thing that would stop it or have it leave out a"
+            " chain or a mechanism.",
             of_bakes,
         ),
         "native": _Command(
@@ -245,7 +246,8 @@ def _add_debug(parser: argparse.ArgumentParser) -> None:
 def _add_choices(parser: argparse.ArgumentParser) -> None:
     _add_armature(parser)
     _add_chain(parser, "chain to bake, repeatable (default: all enabled)")
-    _add_chain(parser, "mechanism to bake, repeatable (default: all enabled)", "mechanism")
+    machines = "mechanism to bake, repeatable (default: all enabled, or none where chains are named)"
+    _add_chain(parser, machines, "mechanism")
     _add_frames(parser, "A:B[:STEP]", "frames to bake, both ends included (default: the scene's range)")
 
 

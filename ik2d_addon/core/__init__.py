@@ -24,7 +24,7 @@ from .stretch import stretched_status as stretched_status
 from .tip_angle import solve_pose, solve_pose_path
 from .two_bone import solve_two_bone
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"
 
 # The face; what else is imported above can be had from here too.
 __all__ = [

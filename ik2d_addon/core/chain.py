@@ -42,13 +42,13 @@ FAR = 1e70
 class Chain:
     """A planar chain: its bones' lengths, joint to joint, root to tip, and how its joints may turn.
 
-    lengths: (n,) from zero to LONGEST, in Blender units. A bone of zero length is allowed, and so is a
-    chain of such bones alone; any other chain has a sum of SHORTEST or more.
-    limits: (n, 2) least and greatest value of each joint's angle, in radians up to LARGEST_LIMIT; NaN or
+    lengths: (n,) from zero to LONGEST (1e300), in any unit. A bone of zero length is allowed, and so is a
+    chain of such bones alone; any other chain has a sum of SHORTEST (1e-290) or more.
+    limits: (n, 2) least and greatest value of each joint's angle, in radians up to three turns; NaN or
     infinite where it is free. An angle keeps its range as a number, not modulo a turn. None: all are free.
     weights: (n,) in 0..1, how willingly each joint turns; a joint of weight 0 is rigid. None: all 1.
     slides: (n, 2) the least and greatest length that each bone may add to its own, as pistons and telescopes
-    do, in Blender units; NaN, or (0, 0), where it is rigid. None: all are rigid.
+    do; NaN, or (0, 0), where it is rigid. None: all are rigid.
     Raises IK2DError for no bones, other shapes, and numbers out of range.
 
     >>> chain = Chain([3.0, 1.0], limits=np.radians([[-180, 180], [0, 90]]))
@@ -205,11 +205,12 @@ def _checked_ranges_of_slides(values: ArrayLike, lengths: Floats) -> Floats:
 def forward(chain: Chain, angles: ArrayLike, slides: ArrayLike | None = None) -> Floats:
     """Return the joints of a chain, root first and tip last, the root at the origin.
 
-    p[0] = 0;  p[i+1] = p[i] + (lengths[i] + slides[i]) (cos a, sin a),  a = angles[0] + ... + angles[i]
+        p[0] = 0;  p[i+1] = p[i] + (lengths[i] + slides[i]) (cos a, sin a),  a = angles[0] + ... + angles[i]
+
     angles: (..., n) radians, each relative to the bone before. slides: (..., n) added lengths; None: none.
     Returns (..., n + 1, 2).
-    Raises IK2DError where there are not n, or one is beyond twice LARGEST_ANGLE (of a start at that,
-    answers may go a little further), or a slide beyond LONGEST.
+    Raises IK2DError where there are not n, or one is beyond 2e6 radians (twice LARGEST_ANGLE, the most of
+    a start, from which answers may go a little further), or a slide beyond LONGEST.
 
     >>> forward(Chain([2.0, 1.0]), np.radians([90, -90])).round(3)
     array([[0., 0.],

@@ -109,6 +109,13 @@ class Plane:
             object.__setattr__(plane, name, frozen(vector))
         return plane
 
+    @property
+    def matrix(self) -> Floats:
+        """Matrix (4, 4) from the plane's x, y and height to space."""
+        matrix = np.eye(4)
+        matrix[:3] = np.column_stack((self.x, self.y, self.normal, self.origin))
+        return matrix
+
     def project(self, points: ArrayLike) -> Floats:
         """Return points (..., 3) in the plane's own x and y: (..., 2)."""
         offsets = _checked_points(points, 3) - self.origin

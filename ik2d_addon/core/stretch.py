@@ -21,8 +21,8 @@ MOST = 100.0
 class Stretch:
     """How far the bones of a chain may lengthen and shorten.
 
-    most: the greatest factor beyond full reach, 1 to MOST. least: the smallest factor where the target is
-    too close, 1 / MOST to 1; one above 1 is taken as its reciprocal. last_only: whether the last bone
+    most: the greatest factor beyond full reach, 1 to 100. least: the smallest factor where the target is
+    too close, 1 / 100 to 1; one above 1 is taken as its reciprocal. last_only: whether the last bone
     alone does it; else all do, evenly. Raises IK2DError for factors out of range.
 
     >>> Stretch(most=1.5, least=0.8).reach(Chain([3.0, 1.0]))

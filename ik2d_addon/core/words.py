@@ -20,7 +20,6 @@ NOUNS = {
     "contact": ("{number} contact", "{number} contacts"),
     "driver": ("{number} driver", "{number} drivers"),
     "equation": ("{number} equation", "{number} equations"),
-    "faulty chain": ("{number} faulty chain", "{number} faulty chains"),
     "FK control": ("{number} FK control", "{number} FK controls"),
     "frame": ("{number} frame", "{number} frames"),
     "freedom": ("{number} freedom", "{number} freedoms"),

@@ -233,13 +233,6 @@ class LiveChain(LiveItem):
         frame = self._frame
         return None if self._post is None or frame is None else self._post.rotation(frame)
 
-    def rest_changed(self) -> bool:
-        """Return whether armature data is no longer as it was read, as far as the chain goes."""
-        try:
-            return self._rest_now() != self._rest
-        except (ReferenceError, LookupError, AttributeError):  # something of it is gone
-            return True
-
     def _rest_now(self) -> list[Any]:
         return rest_fingerprint(self.rig.pose_from_post, self.rig.target, self.rig.subtarget)
 

@@ -8,6 +8,7 @@ import bpy
 from mathutils import Vector
 
 from ..rig.chain.dependencies import Node
+from ..rig.chain.native_state import is_mechanism
 from .shown import is_shown_in_window, is_unseen, place_by_curves, shown_place
 
 
@@ -16,6 +17,7 @@ class LiveItem:
 
     followed: list[Node]  # the objects and bones that it follows
     held_by = ""  # the bone that carries it
+    _rest: list[Any]  # of the bones, as they were read
 
     def __init__(self, armature: bpy.types.Object, settings: bpy.types.PropertyGroup, index: int) -> None:
         """Keep where the settings are: their index is that in their list."""
@@ -41,6 +43,17 @@ class LiveItem:
     def named(self, role: str) -> str:
         """Return a target or pole in words, as "Chain 'Leg': its target"."""
         raise NotImplementedError
+
+    def _rest_now(self) -> list[Any]:
+        """Return what it depends on of armature data."""
+        raise NotImplementedError
+
+    def rest_changed(self) -> bool:
+        """Return whether armature data is no longer as it was read, as far as it goes."""
+        try:
+            return self._rest_now() != self._rest
+        except (ReferenceError, LookupError, AttributeError):  # something of it is gone
+            return True
 
     def place_of(
         self, node: Node, role: str, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
@@ -102,8 +115,3 @@ Key = tuple[int, str, bool]
 def key_of(settings: bpy.types.PropertyGroup) -> Key:
     """Return the key of a chain or a mechanism."""
     return settings.id_data.session_uid, settings.name, is_mechanism(settings)
-
-
-def is_mechanism(settings: bpy.types.PropertyGroup) -> bool:
-    """Return whether settings are those of a mechanism, not of a chain."""
-    return bool(settings.bl_rna.identifier == "IK2D_PG_mechanism")

@@ -61,9 +61,7 @@ class LiveMechanism(LiveItem):
         super().__init__(armature, settings, index)
         if is_native(settings):
             raise refusal("Mechanism '{name}' {native}", name=settings.name, native=NATIVE)
-        self.rig = rig = read_mechanism(armature, settings).with_chains(
-            chained.intersection(_names(settings))
-        )
+        self.rig = rig = read_mechanism(armature, settings).with_chains(chained)
         bones = armature.pose.bones
         self._driving = fixed_bones(rig)
         _refuse_driven(rig, self._driving)
@@ -166,13 +164,6 @@ class LiveMechanism(LiveItem):
             self.is_as_baked = as_baked
         return self.outcome
 
-    def rest_changed(self) -> bool:
-        """Return whether armature data is no longer as it was read, as far as the mechanism goes."""
-        try:
-            return self._rest_now() != self._rest
-        except (ReferenceError, LookupError, AttributeError):  # something of it is gone
-            return True
-
     def _rest_now(self) -> list[Any]:
         bones = [self.armature.pose.bones[name] for name in self.rig.bones]
         return rest_fingerprint(bones, *(self._target or (None, "")))
@@ -180,10 +171,6 @@ class LiveMechanism(LiveItem):
 
 # What is live.
 Live: TypeAlias = LiveChain | LiveMechanism
-
-
-def _names(settings: Any) -> set[str]:
-    return {bone.name for bone in settings.bones}
 
 
 def _sizes(settings: Any) -> tuple[int, int, int]:

@@ -11,13 +11,14 @@ from ..core import IK2DError
 from ..core.words import say
 from ..rig.chain.checks.bones import pose_bones_of
 from ..rig.chain.fingerprint import fingerprint, has_own_rotation, mechanism_fingerprint
+from ..rig.chain.native_state import is_mechanism
 from ..rig.chain.order import in_rounds, refuse_shared
 from ..rig.chain.paths.owners import with_settings
 from ..rig.chain.post import bones_to_post
-from ..rig.chain.renames import bones_of, why_linked
+from ..rig.chain.renames import bones_of, refuse_linked
 from ..rig.scene import live_pause
 from .chain import LiveChain
-from .following import Key, is_mechanism, key_of
+from .following import Key, key_of
 from .kept.cache import Kept
 from .mechanism import Live, LiveMechanism
 from .refusals import SharedControls, state_of_controls
@@ -322,8 +323,7 @@ def _print_of(
 
 def _refuse(armature: bpy.types.Object) -> None:
     """Raise IK2DError for an armature whose pose cannot be written."""
-    if reason := why_linked(armature):
-        raise IK2DError(reason)
+    refuse_linked(armature)
     pose_bones_of(armature)
 
 

@@ -87,6 +87,11 @@ def shown_chain(context: Context) -> PropertyGroup | None:
     return next((other for other in armature.ik2d.chains if follows(other, target)), chain)
 
 
+def shown_mechanism(context: Context) -> PropertyGroup | None:
+    """Return the mechanism that the sidebar shows: the active one of the active armature."""
+    return active_mechanism(active_armature(context))
+
+
 def named_chain(context: Context, name: str) -> PropertyGroup:
     """Return the active armature's chain of that name, for "" the one shown.
 
@@ -133,8 +138,9 @@ def why_no_chain(context: Context) -> str:
 
 def why_no_mechanism(context: Context) -> str:
     """Say why there is no mechanism to work on now; "" where the sidebar shows one that can be edited."""
-    shown = active_mechanism(active_armature(context))
-    return why_not_edit(context) or ("" if shown else say("Make a mechanism first: New Mechanism"))
+    return why_not_edit(context) or (
+        "" if shown_mechanism(context) else say("Make a mechanism first: New Mechanism")
+    )
 
 
 def why_not_solve(context: Context) -> str:

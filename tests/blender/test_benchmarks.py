@@ -58,6 +58,14 @@ def test_a_toy_run_writes_the_tables_and_plots(tmp_path):
 
 
 @pytest.mark.slow
+def test_the_parts_of_a_long_bake_add_up_to_all_of_it():
+    from benchmarks import bake_parts
+
+    shares = [float(row[1].rstrip(" %")) for row in bake_parts.measure(1, 2, 200, 1).rows]
+    assert sum(shares) == pytest.approx(100.0, abs=1.0) and shares[1] > 1.0  # sampling
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(bool(bpy.app.binary_path), reason="starts Python with the module bpy")
 def test_more_frames_take_more_of_a_process_s_memory():
     few, many = (peak.resident(1, frames) for frames in (10, 60_000))

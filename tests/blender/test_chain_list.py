@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lists of chains and of joints: what each row draws, and the steps that it takes to add many."""
+"""The lists of chains and of joints, of mechanisms too: what each row draws, and the steps to add many."""
 
 import sys
 from math import radians
@@ -9,7 +9,9 @@ import bpy
 import pytest
 from rigs import add_armature, leg_with_target
 
-from ik2d_addon.chains import add_chain
+from ik2d_addon.chains import add_chain, add_mechanism, add_pin
+from ik2d_addon.features.mechanism import panel
+from ik2d_addon.features.mechanism.panel import IK2D_UL_mechanism_joints
 from ik2d_addon.features.setup import lists
 from ik2d_addon.features.setup.lists import IK2D_UL_chains, IK2D_UL_joints
 
@@ -31,6 +33,9 @@ class Layout:
 
     def label(self, *, text="", icon='NONE', translate=True):
         self.drawn.append(SimpleNamespace(prop=None, text=text, icon=icon, layout=self))
+
+    def operator(self, name, **_):
+        return SimpleNamespace()
 
 
 def draw(cls, data, item):
@@ -116,3 +121,19 @@ def steps_to_add_chains(legs):
 def test_each_of_many_chains_takes_as_many_steps_to_add_as_the_first_ones():
     few, many = steps_to_add_chains(10), steps_to_add_chains(100)
     assert many < 10.5 * few
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (("a", "b"), ["a, tail, on b"]),
+        (("the first leg's rocker", "its long coupler"), ["the first leg's rocker", "its long coupler"]),
+    ],
+)
+def test_a_joint_of_a_mechanism_names_its_bones_apart_where_all_of_it_does_not_fit(names, told, monkeypatch):
+    monkeypatch.setattr(panel, "fitting", lambda context, texts, left: next(t for t in texts if len(t) < 25))
+    one, other = names
+    armature = add_armature({one: ((0, 0, 0), (0, 0, 1), "", 0.0), other: ((1, 0, 0), (0, 0, 1), "", 0.0)})
+    mechanism = add_mechanism(armature, names)
+    joint = add_pin(mechanism, one, 'TAIL', other)
+    assert [part.text for part in draw(IK2D_UL_mechanism_joints, mechanism, joint)] == told

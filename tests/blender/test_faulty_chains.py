@@ -52,7 +52,7 @@ def test_the_others_are_solved_and_the_fault_is_told(fault, function):
     assert not report.all_reached
     assert len(report.left_out) == 1 and "'R'" in report.left_out[0]
     assert report.left_out[0] in report.warnings
-    assert "1 faulty chain left out" in report.sentence()
+    assert "1 left out as faulty" in report.sentence()
     assert "every target" not in report.sentence()
     assert report.to_dict()["left_out"] == list(report.left_out)
     if function is bake:

@@ -602,7 +602,12 @@ def test_max_error_and_tables_have_mechanisms(tmp_path, capsys):
     assert run([*words, "--report", str(report)], opens_scene=True) == 1
     (told,) = json.loads(report.read_text())["armatures"][0]["mechanisms"]
     assert told["max_error"] > 0.01 and told["open_frames"] and not told["closed"]
-    assert run(["gather", str(report), "--max-error", "0.001"], opens_scene=False) == 1
+    capsys.readouterr()
+    words = ["gather", str(report), "--max-error", "0.001", "--report", str(tmp_path / "all.json")]
+    assert run(words, opens_scene=False) == 1
+    (gathered,) = json.loads((tmp_path / "all.json").read_text())["files"]
+    assert gathered["mechanisms"] == ["machine"] and not gathered["chains"]
+    assert "its target, or opening of a joint, is" in capsys.readouterr().out
 
 
 def test_mechanisms_alone_are_exported_with_all_clips(tmp_path):

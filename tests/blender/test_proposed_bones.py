@@ -12,7 +12,7 @@ from test_add_chain import select as select_in_object_mode
 from ik2d_addon.features.doctor.findings import findings
 from ik2d_addon.features.doctor.fixes import mend
 from ik2d_addon.features.doctor.sharing import shared_bones
-from ik2d_addon.features.setup import adding, selection
+from ik2d_addon.features.setup import selection
 from ik2d_addon.rig.chain.chain import reading
 
 
@@ -109,21 +109,3 @@ def test_shorten_leaves_the_shared_bones_to_the_other_chain():
 def test_a_chain_whose_last_bone_is_shared_cannot_be_shortened():
     _armature, _chain, found = crossing(("foot", 3), ("shin", 2))
     assert [fix.label for fix in found.fixes] == ["Disable This One"]
-
-
-def test_the_rod_that_a_cylinder_aims_at_gets_its_own_chain_to_the_cylinder():
-    armature = add_armature(
-        {
-            "base": ((0, 0, 0), (0, 0, 0.5), "", 0.0),
-            "arm": ((0, 0, 0.5), (0, 1.0, 1.5), "base", 0.0),
-            "cylinder": ((0, 0.5, 0.1), (0, 0.55, 0.5), "base", 0.0),
-            "rod": ((0, 0.6, 1.1), (0, 0.58, 0.7), "arm", 0.0),
-        }
-    )
-    assert added(armature, "cylinder", "rod") == ["cylinder"]
-    select(armature, tip="rod")
-    assert adding.offers_another(bpy.context)
-    assert added(armature, "rod", "cylinder") == ["rod"]
-    assert [chain.subtarget for chain in armature.ik2d.chains] == ["rod", "cylinder"]
-    bpy.context.view_layer.update()
-    assert not any("circle" in chain.live_status for chain in armature.ik2d.chains)

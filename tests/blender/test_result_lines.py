@@ -185,7 +185,7 @@ def test_a_chain_that_is_left_out_and_warnings_are_in_the_line():
     armature.ik2d.chains[1].target = None
     bpy.ops.ik2d.bake()
     (line,) = [one for one in drawn() if one[0] == "label" and "left out" in one[1]]
-    assert line == ("label", "Baked 10 frames: 1 chain left out; 1 warning", 'ERROR')
+    assert line == ("label", "Baked 10 frames: 1 left out; 1 warning", 'ERROR')
 
 
 @pytest.mark.parametrize(

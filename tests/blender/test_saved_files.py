@@ -12,18 +12,20 @@ from pathlib import Path
 
 import bpy
 import pytest
+from openings import evaluated_openings
 from programs import python_in_blender
 from rigs import evaluated_tip
 
 from ik2d_addon.bake import bake, clear
 from ik2d_addon.chains import release, remove_chain, remove_foot, remove_native
-from tools.save_settings import settings_of, stored
+from tools.save_settings import groups, settings_of, stored
 
 ROOT = Path(__file__).resolve().parents[2]
 SAVED = ROOT / "tests" / "data" / "saved"
 VERSION = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))["version"]
 FILES = sorted(path.stem for path in SAVED.glob("*.blend"))
 LATER = [name for name in FILES if name != "0.1.0_first_day"]  # with drivers, adopted limbs and feet
+MACHINES = [name for name in LATER if name not in ("0.1.0", "1.0.0")]
 # Runs tools/save_settings.py, and leaves without Python's own exit, in which bpy may crash.
 SAVE = "import os\nfrom tools.save_settings import main\nmain({path!r})\nsys.stdout.flush()\nos._exit(0)"
 FIRST = SAVED / f"{VERSION}.json"
@@ -82,7 +84,8 @@ def test_every_choice_has_the_number_that_files_hold(name):
     was = opened(name)["enums"]
     now = {
         f"{type(owner).__name__}.{rule.identifier}": {item.identifier: item.value for item in rule.enum_items}
-        for owner, rule in settings_of(bpy.data.objects["Stored"].ik2d.chains[0])
+        for group in groups(bpy.data.objects["Stored"])
+        for owner, rule in settings_of(group)
         if rule.type == 'ENUM'
     }
     for setting, choices in was.items():
@@ -126,3 +129,15 @@ def test_a_foot_bakes_and_is_removed(name):
     assert bake(leg, frame_start=1, frame_end=12).all_reached
     remove_foot(leg, leg.ik2d.chains[0])
     assert remove_chain(leg) == "Footed leg"
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_baked_mechanism_plays_clears_and_bakes_again(name):
+    opened(name)
+    machine = bpy.data.objects["Machine"]
+    (mechanism,) = machine.ik2d.mechanisms
+    assert evaluated_openings(mechanism, (1, 6, 12)).max() < 2e-6
+    clear(machine)
+    assert evaluated_openings(mechanism, (12,)).max() > 1e-2
+    assert bake(machine, frame_start=1, frame_end=12).is_good
+    assert evaluated_openings(mechanism, (1, 6, 12)).max() < 2e-6

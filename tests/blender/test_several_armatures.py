@@ -104,7 +104,7 @@ def test_warnings_and_chains_left_out_name_their_armature():
     (fault,) = report.left_out
     assert fault.startswith("Second: Left out: Chain 'foot'") and fault in report.warnings
     assert all(one.startswith(("First: ", "Second: ")) for one in report.warnings)
-    assert " of 'shin' on 'Second'; 1 faulty chain left out" in report.sentence()
+    assert " of 'shin' on 'Second'; 1 left out as faulty" in report.sentence()
     told = report.to_dict()
     assert told["armature"] == "First, Second" and told["left_out"] == [fault]
     assert [chain["armature"] for chain in told["chains"]] == ["First", "Second"]

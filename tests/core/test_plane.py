@@ -107,6 +107,15 @@ def test_project_and_lift_are_inverse_in_the_plane():
     assert plane.distance(lifted).max() < 1e-14
 
 
+def test_the_matrix_lifts_x_and_y_and_adds_the_height_along_the_normal():
+    rng = np.random.default_rng(15)
+    plane = Plane.fit(rng.normal(size=(5, 3)), ANY)
+    flat, heights = rng.normal(size=(7, 2)), rng.normal(size=(7, 1))
+    placed = np.hstack((flat, heights, np.ones((7, 1)))) @ plane.matrix.T
+    assert np.allclose(placed[:, :3], plane.lift(flat) + heights * plane.normal, atol=1e-14)
+    assert (placed[:, 3] == 1.0).all()
+
+
 def test_distance_is_off_the_plane_to_either_side():
     plane = Plane.facing([[1, 2, 3], [2, 2, 3]], (0, 0, 1))
     assert plane.distance([[5, 5, 3.5], [9, 9, 2.5], [0, 0, 3]]).tolist() == [0.5, 0.5, 0.0]

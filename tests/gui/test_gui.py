@@ -184,7 +184,6 @@ def play(
         pytest.param("scenario_live_walk.py", ["--enable-event-simulate"], id="live_walk"),
         pytest.param("scenario_ram.py", ["--enable-event-simulate"], id="ram"),
         pytest.param("scenario_four_bar.py", ["--enable-event-simulate"], id="four_bar"),
-        pytest.param("scenario_mechanism_ram.py", ["--enable-event-simulate"], id="mechanism_ram"),
         pytest.param("scenario_two_targets.py", ["--enable-event-simulate"], id="two_targets"),
         pytest.param("scenario_match.py", ["--enable-event-simulate"], id="match"),
         pytest.param("scenario_native.py", ["--enable-event-simulate"], id="native"),

@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hurt the command line in every way that is known, and see that no file is hurt: `make fuzz`."""
+"""Hurt the command line in all known ways, and bake random limbs and mechanisms: `make fuzz`.
+
+No file may be hurt, and each report must say what Blender shows.
+"""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m tools.fuzz [options]`: hurt the command line, and bake random limbs; no file is hurt.
+"""`python -m tools.fuzz [options]`: hurt the command line, and bake random limbs and mechanisms.
 
 Cases are drawn by a seed and a number; how many there are is a matter of time, or of --rounds. A failing
-one is had again with --case.
+one is repeated with --case.
 """
 
 import argparse

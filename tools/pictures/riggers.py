@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""In the window: the pictures of docs/riggers.md: a leg that Rigify made is adopted, baked, made native."""
+"""In the window: the pictures of docs/riggers.md: a leg that Rigify made is adopted, baked, driven."""
 
 import os
 import sys

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...core.affine import changed
+from ...core.affine import changed, norms
 from ...core.inputs import Floats
 from ...core.mechanism import MechanismSolution, MechanismStatus
 from ...core.mechanism.joints import Body
@@ -22,12 +22,12 @@ from ...rig.animation.times import pace_of
 from ...rig.mechanism.aiming import aimed, fixed_bones
 from ...rig.mechanism.posing import (
     Motions,
+    by_channels,
+    by_turns,
     channels_at,
     local_turns,
     openings,
-    rotation_matrices,
     solution_of,
-    turning_matrices,
     written_bones,
 )
 from ...rig.mechanism.read import RigMechanism
@@ -199,25 +199,24 @@ def _shaped(
     rotations = []
     unwritten = rig.bones if is_sparse else [bone for bone in rig.bones if bone not in channels]
     known = closed if is_sparse else turns
-    played = {bone: turning_matrices(rig, bone, known[bone][on_looks]) for bone in unwritten}
-    solved = Motions.of_rotations(rig, played) if is_sparse else None
+    played = {bone: by_turns(rig, bone, known[bone][on_looks]) for bone in unwritten}
+    solved = Motions.of_rotations(rig, dict(played)) if is_sparse else None
     for bone, rotation in channels.items():
         values = rotation.values[on_keys]
         handles = _handles(values, rotation.values[on_thirds.reshape(-1, 2)])
         rotations.append(changed(rotation, values=values, handles=handles if len(keys) > 1 else None))
         if held.any():
             rotations[-1] = changed(rotations[-1], held=np.append(held, False))
-        played[bone] = rotation_matrices(rig, rotation, _between(values, handles, gaps, shares, held))
+        played[bone] = by_channels(rig, rotation, _between(values, handles, gaps, shares, held))
     if len(keys) < 2:
         return rotations, np.zeros(0), np.zeros(0)
     motions = Motions.of_rotations(rig, played)
     torn = solution.status[on_looks] == MechanismStatus.OPEN  # more keys would not close them
     off = np.where(torn, 0.0, openings(rig, motions))
     if solved is not None:
-        tails = {bone: placed.tail for bone, placed in rig.placed.items()}
-        strays = [motions.at(bone, tail) - solved.at(bone, tail) for bone, tail in tails.items()]
-        away = np.linalg.norm(strays, axis=2).max(axis=0)
-        off = np.maximum(off, np.where(lengths[gaps] > 1.0, away, 0.0))
+        for bone, placed in rig.placed.items():
+            away = norms(motions.at(bone, placed.tail) - solved.at(bone, placed.tail))
+            off = np.maximum(off, np.where(lengths[gaps] > 1.0, away, 0.0))
     order = np.lexsort((off, gaps))
     last = np.append(np.diff(gaps[order]) > 0, True)  # of each gap its worst
     return rotations, off[order][last], looks[order][last]
@@ -271,7 +270,7 @@ def _between(
     u = np.where(held[gaps], 0.0, shares)[:, None]
     a, b, c, d = at_keys[gaps], handles[1, gaps], handles[0, gaps + 1], at_keys[gaps + 1]
     v = 1.0 - u
-    played: Floats = a * v**3 + 3.0 * b * v * v * u + 3.0 * c * v * u * u + d * u**3
+    played: Floats = v * v * (v * a + 3.0 * u * b) + u * u * (3.0 * v * c + u * d)
     return played
 
 

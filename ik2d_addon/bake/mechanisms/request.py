@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import bpy
 
 from ...core import IK2DError
-from ...core.words import refusal
 from ...rig.chain.chain import RigChain
+from ...rig.chain.order import refuse_shared
 from ...rig.chain.renames import straighten
 from ...rig.mechanism.read import RigMechanism, read_mechanism
 
@@ -45,14 +45,7 @@ def read_mechanisms(
             continue
         try:
             rig = read_mechanism(armature, one).with_chains(turned)
-            for bone in rig.turned_bones:
-                if bone in owners:
-                    raise refusal(
-                        "Mechanisms '{owner}' and '{name}' share the bone '{bone}'; disable one of them",
-                        owner=owners[bone],
-                        name=rig.name,
-                        bone=bone,
-                    )
+            refuse_shared([rig], owners)
         except IK2DError as error:
             if names is not None:
                 raise

@@ -25,7 +25,7 @@ class BakeReport:
     verb: str = noted("Baked")
     full_scene: str = ""  # why the whole scene had to be evaluated for the samples; "" if it had not
     rig_warnings: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()  # the fault of each chain that was asked for and could not be solved
+    left_out: tuple[str, ...] = ()  # the fault of each chain or mechanism that could not be solved
     stepped: str = ""  # the object that was not where its F-Curves say, so that frames were stepped through
     parts: tuple["BakeReport", ...] = ()  # of several armatures the report of each
     replaced: Replaced = Replaced()  # keys made by hand, which are kept
@@ -151,11 +151,7 @@ class BakeReport:
         by_force = (
             say("; {chains} by force, see the warnings", chains=number_of(forced, "chain")) if forced else ""
         )
-        left_out = (
-            say("; {chains} left out", chains=number_of(len(self.left_out), "faulty chain"))
-            if self.left_out
-            else ""
-        )
+        left_out = say("; {count} left out as faulty", count=len(self.left_out)) if self.left_out else ""
         return (
             f"{done}; {self._outcome()}{self._fk()}{self._hands()}{self._replaced()}{by_force}{left_out}"
             f"{self._unmoved()}"
@@ -225,7 +221,7 @@ class BakeReport:
         """Return on how many frames any tip is off its target, or that all are on theirs, in a few words."""
         bad = [chain for chain in self.chains if not chain.reached]
         if self.left_out:
-            return say("{chains} left out", chains=number_of(len(self.left_out), "chain"))
+            return say("{count} left out", count=len(self.left_out))
         if not bad and not all(one.is_closed for one in self.mechanisms):
             return say("joints open")
         if not bad and not all(one.is_good for one in self.mechanisms):

@@ -108,7 +108,7 @@ def not_held(done: Sequence[BakeReport], options: argparse.Namespace) -> Iterato
 def _over_max_error(done: Sequence[BakeReport], allowed: float) -> Iterator[str]:
     """Yield why --max-error does not hold."""
     if left_out := sum(len(report.left_out) for report in done):
-        yield f"{left_out} faulty chain(s) left out, so --max-error does not hold"
+        yield f"{left_out} left out as faulty, so --max-error does not hold"
     if forced := sum(len(report.forced) for report in done):
         yield f"{forced} thing(s) that chains need do not run or are missing, so --max-error does not hold"
     for chain in (chain for report in done for chain in report.chains if chain.is_off):

@@ -4,7 +4,7 @@
 import argparse
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any, TextIO
 
@@ -71,6 +71,7 @@ def _summary(content: dict[str, Any]) -> dict[str, Any]:
             }
             for chain in _chains(armatures)
         ],
+        "mechanisms": list(dict.fromkeys(_mechanisms(armatures))),
     }
 
 
@@ -83,6 +84,12 @@ def _chains(armatures: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the chains, each with the name of the action that holds its keys where that is known."""
     known = [({"action": clip["action"]} if "action" in clip else {}, clip) for clip in _clips(armatures)]
     return [{**chain, **action} for action, clip in known for chain in clip["chains"]]
+
+
+def _mechanisms(armatures: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield the names of mechanisms."""
+    for clip in _clips(armatures):
+        yield from (str(one["name"]) for one in clip.get("mechanisms", ()))  # not in reports of 1.0
 
 
 def _distance(number: object) -> float:
@@ -128,8 +135,9 @@ def _write(options: argparse.Namespace, found: Sequence[dict[str, Any]], stdout:
 def _verdict(found: Sequence[dict[str, Any]], options: argparse.Namespace) -> int:
     """Print the summary of all reports; return the exit code."""
     worst = max(found, key=lambda entry: entry["max_error"])
+    joints = ", or opening of a joint," if any(entry["mechanisms"] for entry in found) else ""
     say(
-        f"ik2d: {len(found)} reports; the largest distance from a tip to its target, or opening of a joint,"
+        f"ik2d: {len(found)} reports; the largest distance from a tip to its target{joints}"
         f" is {worst['max_error']:.6g} units, in {worst['file']}"
     )
     allowed, broken = options.max_error, {}

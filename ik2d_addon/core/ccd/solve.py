@@ -77,7 +77,7 @@ def solve_ccd(
     the start's. (The `rest` of `solve_even` is no start: there the answer bends least from it.)
     start_slides: (..., n) added lengths to begin with; None: none, as near as their ranges have it.
     tolerance: a length; None: a millionth of the reach.
-    max_iterations: the most corrections from one start. bend: +1 or -1 (...), the side that a start
+    max_iterations: the most corrections from one start (60). bend: +1 or -1 (...), the side that a start
     on one line bends to. softness: 0..1 (...), see softness.py.
     Raises IK2DError for other shapes and numbers.
 

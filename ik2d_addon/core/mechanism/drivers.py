@@ -211,8 +211,12 @@ def width_of(plan: Plan, driver: int) -> float:
 
 def feasible(plan: Plan, driver: int, low: float, high: float, others: Sequence[float]) -> Floats:
     """Return the intervals (k, 2) of a driver in which all steps close, each other driver at one value."""
-    rows, steps = _rows(plan, driver, low, high), range(len(plan.hangs))
-    intervals, _ = looked_at(plan, driver, rows, steps, others)
+    steps = [step for step in range(len(plan.hangs)) if plan.steps[step].may_open]
+    if all(plan.hangs[step] == {driver} for step in steps):
+        table = table_of(plan, driver, np.array((low, high)), steps)  # most are whole
+        if np.isinf((table.low, table.high)).all() and not table.turnings:
+            return np.array([[low, high]])
+    intervals, _ = looked_at(plan, driver, _rows(plan, driver, low, high), steps, others)
     ends = np.clip(np.array(intervals).reshape(-1, 2), low, high)
     return ends[ends[:, 0] < ends[:, 1]]
 

@@ -29,7 +29,7 @@ class Mechanism:
     """A planar mechanism: bodies, joints between two of them, and drivers. Each method returns a larger one.
 
     A body is a name or a number; 0 is the ground. It is there as soon as a joint names it; at most
-    MOST_BODIES are. Places are (x, y) in the rest pose, in any unit. Turns are radians from rest.
+    MOST_BODIES (500) are. Places are (x, y) in the rest pose, in any unit. Turns are radians from rest.
 
     bodies, joints, drivers: as the methods make them. sides: bodies whose triangle is on the other side.
 
@@ -89,7 +89,7 @@ class Mechanism:
         return self._with(a, b, Kind.GEAR, 0j, 0j, ratio=turns)
 
     def ram(self, a: Body, place_a: ArrayLike, b: Body, place_b: ArrayLike, name: str = "ram") -> "Mechanism":
-        """Span a ram from a place of body a to one of body b: its length follows, or drives.
+        """Span a ram from a place of body a to one of body b, whose length follows or drives.
 
         Raises IK2DError for a name that a body or another ram has.
         """
@@ -152,7 +152,7 @@ class Mechanism:
     def solve(
         self, drivers: Mapping[Body, ArrayLike], *, dead: str = "STOP", ease: float = 0.02
     ) -> MechanismSolution:
-        """Return the poses for values of the drivers: each frame by its own values alone, all at once.
+        """Return the poses for values of the drivers, each frame by its own values alone, all at once.
 
         drivers: (frames,) or one number for all of each driver: radians from rest, or a ram's length; one
         that is left out stays at rest. A triangle keeps the side that it has at rest, and Newton's method the
@@ -281,12 +281,13 @@ class Mechanism:
 
     def _ready(self) -> Plan:
         """Return the plan; raise IK2DError where it does not move as its drivers say."""
-        if not self._fault:
+        if not self.fault:
             return self.plan
-        raise IK2DError(self._fault)
+        raise IK2DError(self.fault)
 
     @cached_property
-    def _fault(self) -> str:
+    def fault(self) -> str:
+        """Why it does not move as its drivers say, "" where it does."""
         plan = self.plan
         is_plain = not (plan.left or plan.idle or plan.unused or plan.flat)
         return "" if is_plain else mobility_of(plan).fault

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Live toggle and status of a chain in the list and the sidebar, and the operator that turns it on."""
+"""Live in lists and the sidebar: toggle and status of chains and mechanisms, and Turn Live On."""
 
 import bpy
 from bpy.types import Context, Menu, Object, Operator, PropertyGroup, UILayout
@@ -17,9 +17,19 @@ from ...ui.text import draw_text
 _ICONS = {False: 'PAUSE', True: 'PLAY'}
 
 
-def draw_toggle(row: UILayout, chain: PropertyGroup) -> None:
-    """Draw a chain's Live toggle in its row of the list."""
-    row.prop(chain, "live", text="", icon=_ICONS[chain.live], emboss=False)
+def draw_listed(layout: UILayout, item: PropertyGroup, sign: str) -> None:
+    """Draw a chain or mechanism in its list: enabled or not, name, the icon of its state if any, and Live."""
+    row = layout.row(align=True)
+    row.prop(item, "enabled", text="")
+    name = row.row(align=True)
+    name.active = item.enabled
+    name.prop(item, "name", text="", emboss=False)
+    if sign:
+        row.label(text="", icon=sign)
+    if is_native(item):
+        row.label(text="", icon='DRIVER')
+    else:
+        row.prop(item, "live", text="", icon=_ICONS[item.live], emboss=False)
 
 
 def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem: str) -> None:

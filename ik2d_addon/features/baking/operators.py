@@ -78,7 +78,6 @@ def select_baked(armature: Object, report: BakeReport) -> None:
     baked = {bone for chain in report.chains for bone in chain.bones}
     baked |= {bone for machine in report.mechanisms for bone in machine.bones}
     baked |= {bone for chain in report.chains if chain.played.hands for bone in chain.played.hands.bones}
-    baked |= {bone for one in report.mechanisms for bone in one.bones}
     for bone in armature.pose.bones:
         select_bone(bone, bone.name in baked)
 

@@ -103,6 +103,11 @@ class AnimatedPaths:
         bones = {bone.as_pointer(): i for i, bone in enumerate(armature.data.bones)}
         return cls(curves, setting, settings, bones)
 
+    def keys_on(self, paths: Iterable[str]) -> list[Any]:
+        """Return the keys of the F-Curves on paths, in the order in which the armature has these."""
+        placed = sorted((each for path in paths for each in self.curves.get(path, ())), key=itemgetter(0))
+        return key_places(curve for _, curve in placed)
+
 
 def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
     """Return the fingerprint of a chain's bake: settings, target, keys. animated: its armature's."""
@@ -112,13 +117,12 @@ def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
     contacts = tuple(f".foot.{name}" for name in CONTACTS)
     settings = (path for path in animated.of_settings if path.startswith(prefix))
     paths |= {path for path in settings if not path.endswith(contacts)}
-    keyed = sorted((placed for path in paths for placed in animated.curves.get(path, ())), key=itemgetter(0))
     return _joined(
         settings=_settings(chain, bones, animated),
         target=list(_movers(chain.target, chain.subtarget)),
         pole=[made for node in followed_by(chain)[1:] for made in _movers(*node)],
         # not the paths, as bones are renamed
-        keys=key_places(curve for _, curve in keyed),
+        keys=animated.keys_on(paths),
         **_post(chain),
     )
 
@@ -130,7 +134,6 @@ def mechanism_fingerprint(mechanism: PropertyGroup, animated: AnimatedPaths) -> 
     numbers = {name: animated.bones[known[name].as_pointer()] for name in known.keys()}  # names may change
     paths = baked_paths(armature, mechanism.bones.keys())
     paths |= {path for path in animated.of_settings if path.startswith(f"{mechanism.path_from_id()}.")}
-    keyed = sorted((placed for path in paths for placed in animated.curves.get(path, ())), key=itemgetter(0))
     joints = [
         (one.kind, numbers.get(one.bone), one.end, numbers.get(one.other), one.ratio, *one.stroke)
         for one in mechanism.joints
@@ -152,7 +155,7 @@ def mechanism_fingerprint(mechanism: PropertyGroup, animated: AnimatedPaths) -> 
             ),
         ],
         target=[made for one in mechanism.drivers for made in _movers(one.target, one.subtarget)],
-        keys=key_places(curve for _, curve in keyed),
+        keys=animated.keys_on(paths),
     )
 
 

@@ -18,9 +18,9 @@ from ...rig.animation.bone_channels import BoneRotation, rotation_property, set_
 from ...rig.animation.value_keys import acting_driver
 from ...rig.animation.versions import is_hidden
 from ...rig.chain.checks.bones import pose_bones_of
+from ...rig.chain.checks.found_post import chains_turning
 from ...rig.chain.dependencies import acts_now
 from ...rig.chain.joints import EXACT, own_axis
-from ...rig.chain.post import turned_bones_of
 from ...rig.chain.renames import straighten
 from ...rig.mechanism.now import in_plane, solve_now
 from ...rig.mechanism.posing import channels_at, pose_of
@@ -41,20 +41,15 @@ def evaluated_of(armature: Object) -> Object:
     return armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
 
 
-def _chained(armature: Object) -> set[str]:
-    """Return the bones that chains turn."""
-    return {bone for chain in armature.ik2d.chains if chain.enabled for bone in turned_bones_of(chain)}
-
-
 def mechanism_of(armature: Object, bone: str) -> PropertyGroup | None:
     """Return the enabled mechanism of a bone that no chain turns; None without."""
     found = (one for one in armature.ik2d.mechanisms if one.enabled and bone in one.bones)
-    return None if bone in _chained(armature) else next(found, None)
+    return None if bone in chains_turning(armature) else next(found, None)
 
 
 def visible_bones(armature: Object) -> Iterator[bpy.types.PoseBone]:
     """Yield the bones of enabled mechanisms that are shown, but for those that chains turn."""
-    chained, bones = _chained(armature), pose_bones_of(armature)
+    chained, bones = chains_turning(armature), pose_bones_of(armature)
     for name in dict.fromkeys(
         bone.name for one in armature.ik2d.mechanisms if one.enabled for bone in one.bones
     ):
@@ -70,7 +65,7 @@ def machines_behind(armature: Object, bones: Collection[str]) -> tuple[list[RigM
         driving = {driver.bone for driver in one.drivers if driver.kind == TURN}
         if one.enabled and not one.live and driving.intersection(bones):
             try:
-                found.append(read_mechanism(armature, one).with_chains(_chained(armature).union(bones)))
+                found.append(read_mechanism(armature, one).with_chains({*chains_turning(armature), *bones}))
             except IK2DError as error:
                 faults.append(str(error))
     return found, faults
@@ -101,9 +96,7 @@ class MechanismDrag(HeldPoint):
         super().__init__(scene, armature)
         straighten(armature)
         self._named, self._settings = settings.name, settings
-        self.rig = rig = read_mechanism(armature, settings).with_chains(
-            _chained(armature).intersection(one.name for one in settings.bones)
-        )
+        self.rig = rig = read_mechanism(armature, settings).with_chains(chains_turning(armature))
         ends = ends_to_hold(rig, bone)
         if not ends:
             raise refusal("'{bone}' cannot move: both its ends are fixed; drag another bone", bone=bone)

@@ -3,7 +3,7 @@
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -181,8 +181,3 @@ def _measures_of_gltf(operator: str) -> Iterator[None]:
         yield
     finally:
         render.fps_base, units.scale_length = base, meters
-
-
-def endings() -> Sequence[str]:
-    """Return the endings of files that can be written."""
-    return tuple(FORMATS)

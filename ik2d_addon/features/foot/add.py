@@ -4,12 +4,11 @@
 import bpy
 from bpy.types import Object, PropertyGroup
 
-from ...core import IK2DError
 from ...core.words import refusal
 from ...rig.animation.remembered import put_back_on_error
 from ...rig.chain.chain import read_chain
 from ...rig.chain.hands import note_turned_offset, posed_hands, put_hands_back
-from ...rig.chain.renames import why_linked
+from ...rig.chain.renames import refuse_linked
 from ...rig.pose.hand_rotations import turn_shown
 from ...rig.scene.live_pause import live_paused
 from .pivots import measured_pivots
@@ -25,8 +24,7 @@ def add_foot(armature: Object, chain: PropertyGroup) -> None:
     from the control is stored. Raises IK2DError, with nothing changed, for a linked armature, a chain
     that cannot be read, and a tip without a foot in the chain's plane.
     """
-    if reason := why_linked(armature):
-        raise IK2DError(reason)
+    refuse_linked(armature)
     pivots, foot = measured_pivots(armature, chain), chain.foot
     changed = [*((foot, name) for name in _CHANGED), (chain, "hand_offset")]
     with put_back_on_error(changed):
@@ -43,8 +41,7 @@ def remove_foot(armature: Object, chain: PropertyGroup) -> None:
 
     Raises IK2DError, with nothing changed, for a linked armature and a chain without a foot.
     """
-    if reason := why_linked(armature):
-        raise IK2DError(reason)
+    refuse_linked(armature)
     if not chain.foot.is_added:
         raise refusal("Chain '{chain}' has no foot", chain=chain.name)
     chain.foot.is_added = False

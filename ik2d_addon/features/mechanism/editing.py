@@ -11,7 +11,7 @@ from ...core.words import refusal
 from ...rig.animation import versions
 from ...rig.animation.value_keys import existing_drivers
 from ...rig.chain.checks.bones import pose_bones_of
-from ...rig.chain.renames import straighten, why_linked
+from ...rig.chain.renames import refuse_linked, straighten
 from ...rig.mechanism.placing import RestBone, common_plane
 from ..native.empties import remove_native
 
@@ -29,7 +29,7 @@ def add_mechanism(armature: Object, bones: Sequence[str], name: str = "") -> Any
     """
     if isinstance(bones, str) or len(set(bones)) < 2:
         raise IK2DError(f"a mechanism takes a list of two bones or more, not {bones!r}")
-    _refuse_linked(armature)
+    refuse_linked(armature)
     names = with_carriers(armature, bones)
     common_plane(name or names[0], rest_bones(armature, names))
     mechanism = armature.ik2d.mechanisms.add()
@@ -44,7 +44,7 @@ def take_in(mechanism: Any, bones: Sequence[str]) -> list[str]:
     Raises IK2DError, with nothing changed, as `add_mechanism` does.
     """
     armature = mechanism.id_data
-    _refuse_linked(armature)
+    refuse_linked(armature)
     straighten(armature)
     known = [bone.name for bone in mechanism.bones]
     names = with_carriers(armature, [*known, *bones])
@@ -88,7 +88,7 @@ def remove_mechanism(mechanism: Any) -> str:
     Keyed lengths of the mechanisms after it follow them.
     """
     armature, name = mechanism.id_data, str(mechanism.name)
-    _refuse_linked(armature)
+    refuse_linked(armature)
     stored = armature.ik2d.mechanisms
     place = [each.name for each in stored].index(name)
     remove_native(armature, mechanism)
@@ -201,7 +201,7 @@ def drive(mechanism: Any, bone: str, target: Object | None = None, subtarget: st
     target: an object, or its bone `subtarget`, to which the tail of the bone is dragged instead.
     Raises IK2DError for a bone that drives already.
     """
-    _refuse_linked(mechanism.id_data)
+    refuse_linked(mechanism.id_data)
     straighten(mechanism.id_data)
     _needed(mechanism, bone)
     ram = ram_of(mechanism, bone)
@@ -229,7 +229,7 @@ def ram_of(mechanism: Any, bone: str) -> Any:
 
 def _joint(mechanism: Any, kind: str, bone: str, other: str | None, end: str) -> Any:
     """Add a joint to a mechanism; raise IK2DError, with nothing changed, for one that cannot be."""
-    _refuse_linked(mechanism.id_data)
+    refuse_linked(mechanism.id_data)
     straighten(mechanism.id_data)
     _needed(mechanism, bone)
     if end not in _ENDS:
@@ -250,12 +250,6 @@ def _joint(mechanism: Any, kind: str, bone: str, other: str | None, end: str) ->
     joint.kind, joint.bone, joint.other, joint.end = kind, bone, other or "", end
     straighten(mechanism.id_data)
     return joint
-
-
-def _refuse_linked(armature: Object) -> None:
-    """Raise IK2DError for an armature that is linked from another file."""
-    if reason := why_linked(armature):
-        raise IK2DError(reason)
 
 
 def _needed(mechanism: Any, bone: str, anywhere: bool = False) -> None:

@@ -17,7 +17,8 @@ _ALONG = 1e-3
 def end_to_pin(mechanism: Any, first: str, last: str) -> tuple[str, str, str]:
     """Return the bone whose end is nearest to another, that end, and the other: of two bones.
 
-    A head that is on its own parent is pinned there already; of two tails that meet the first bone's counts.
+    A head is a pin already, on its parent or the frame: it counts only where it lies on the other bone, and
+    that is not its parent. Of two tails that meet the first bone's counts.
     """
     armature = mechanism.id_data
     plane = common_plane(mechanism.name, rest_bones(armature, [bone.name for bone in mechanism.bones]))
@@ -31,8 +32,9 @@ def end_to_pin(mechanism: Any, first: str, last: str) -> tuple[str, str, str]:
         for which, at in zip(('TAIL', 'HEAD'), lines[bone][::-1], strict=True):
             if which == 'TAIL' or parent is None or parent.name != other:
                 found.append((_distance(at, *lines[other]), bone, which, other))
-    least = min(one[0] for one in found)
     near = 1e-6 * max(np.ptp(np.concatenate(list(lines.values())), axis=0))
+    found = [one for one in found if one[0] <= near or one[2] == 'TAIL']
+    least = min(one[0] for one in found)
     _, bone, which, other = next(one for one in found if one[0] <= least + near)
     return bone, which, other
 

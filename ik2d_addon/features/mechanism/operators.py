@@ -8,7 +8,13 @@ from bpy.types import Context, Object, Operator
 
 from ...core import IK2DError
 from ...core.words import listed, refusal, say
-from ...ui.context import active_armature, active_mechanism, select_with_posed, why_no_mechanism
+from ...ui.context import (
+    active_armature,
+    active_mechanism,
+    select_with_posed,
+    shown_mechanism,
+    why_no_mechanism,
+)
 from ...ui.operator import ChainOperator
 from ...ui.parts import entry
 from ...ui.preferences import is_live_at_once
@@ -68,7 +74,7 @@ class IK2D_OT_mechanism_remove(ChainOperator, Operator):
     why_not = staticmethod(why_no_mechanism)
 
     def work(self, context):
-        name = remove_mechanism(active_mechanism(active_armature(context)))
+        name = remove_mechanism(shown_mechanism(context))
         return say("Removed mechanism '{name}'", name=name)
 
 
@@ -84,7 +90,7 @@ class _Joining(ChainOperator):
 
 
 class IK2D_OT_mechanism_pin(_Joining, Operator):
-    """Pin two bones where an end of one is nearest to the other; of a single bone the tail to the frame"""
+    """Pin the tail nearest to the other bone, or a head on it; of a single bone the tail to the frame"""
 
     bl_idname = "ik2d.mechanism_pin"
     bl_label = "Add Pin"
@@ -268,7 +274,7 @@ class IK2D_OT_mechanism_remove_item(ChainOperator, Operator):
     index: IntProperty(name="Index", description="Its place in the list", min=0, options={'SKIP_SAVE'})
 
     def work(self, context):
-        mechanism = active_mechanism(active_armature(context))
+        mechanism = shown_mechanism(context)
         items = mechanism.joints if self.what == 'JOINT' else mechanism.drivers
         if self.index >= len(items):
             raise refusal("Mechanism '{name}' has no such joint or driver", name=mechanism.name)
@@ -291,7 +297,7 @@ class IK2D_OT_mechanism_close_rest(ChainOperator, Operator):
     why_not = staticmethod(why_no_mechanism)
 
     def work(self, context):
-        return close_rest_pose(active_mechanism(active_armature(context)))
+        return close_rest_pose(shown_mechanism(context))
 
 
 class IK2D_OT_mechanism_of_circle(ChainOperator, Operator):

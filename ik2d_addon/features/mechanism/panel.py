@@ -5,11 +5,11 @@ from bpy.types import Context, Panel, PropertyGroup, UILayout, UIList
 
 from ...core.words import say
 from ...rig.chain.readable import unreadable
-from ...ui.context import active_armature, active_mechanism
+from ...ui.context import active_armature, active_mechanism, shown_mechanism
 from ...ui.registration import registration
 from ...ui.sidebar import Sidebar
-from ...ui.text import draw_text, field
-from ..baking.live import draw_live, draw_toggle
+from ...ui.text import bone_field, draw_text, field, fitting, for_settings
+from ..baking.live import draw_listed, draw_live
 from ..native.mechanism.operators import draw_native
 from .editing import ram_of
 from .selection import active_part
@@ -23,6 +23,8 @@ _ICONS = {
     'RAM': 'MOD_LENGTH',
     'GEAR': 'PREFERENCES',
 }
+# The part of the sidebar's width that a list's margins and its scroll bar take.
+_MARGIN = 0.06
 
 
 class IK2D_UL_mechanisms(UIList):
@@ -31,14 +33,7 @@ class IK2D_UL_mechanisms(UIList):
     def draw_item(
         self, context, layout, data, item, _icon, _active_data, _active_property, _index=0, _flag=0
     ):
-        row = layout.row(align=True)
-        row.prop(item, "enabled", text="")
-        name = row.row(align=True)
-        name.active = item.enabled
-        name.prop(item, "name", text="", emboss=False)
-        if problem(item):
-            row.label(text="", icon='ERROR')
-        draw_toggle(row, item)
+        draw_listed(layout, item, 'ERROR' if problem(item) else "")
 
 
 class IK2D_UL_mechanism_joints(UIList):
@@ -46,8 +41,17 @@ class IK2D_UL_mechanism_joints(UIList):
 
     def draw_item(self, context, layout, data, item, _icon, _active_data, _active_property, index=0, _flag=0):
         row = layout.row(align=True)
-        row.label(text=joint_words(item), translate=False, icon=_ICONS[item.kind])
+        bones = item.bone, item.other or say("the frame")  # each is cut by itself where not all fits
+        icon = _ICONS[item.kind]
+        for text in [joint_words(item)] if _fits(context, item) else bones:
+            row.label(text=text, translate=False, icon=icon)
+            icon = 'NONE'
         _draw_remove(row, 'JOINT', index)
+
+
+def _fits(context: Context, joint: PropertyGroup) -> bool:
+    """Return whether the words on a joint fit its row in the list."""
+    return bool(fitting(context, (joint_words(joint), ""), left=_MARGIN))
 
 
 def _draw_remove(row: UILayout, what: str, index: int) -> None:
@@ -114,7 +118,7 @@ class MechanismSidebar(Sidebar):
 
     @classmethod
     def poll(cls, context):
-        return active_mechanism(active_armature(context)) is not None
+        return shown_mechanism(context) is not None
 
 
 class IK2D_PT_mechanism_joints(MechanismSidebar, Panel):
@@ -123,7 +127,7 @@ class IK2D_PT_mechanism_joints(MechanismSidebar, Panel):
     bl_label = "Joints"
 
     def draw(self, context):
-        layout, mechanism = self.layout, active_mechanism(active_armature(context))
+        layout, mechanism = self.layout, shown_mechanism(context)
         if len(mechanism.joints):
             names = "joints", mechanism, "active_joint"
             rows = min(len(mechanism.joints), 6)
@@ -139,8 +143,9 @@ class IK2D_PT_mechanism_joints(MechanismSidebar, Panel):
 
     @staticmethod
     def _draw_joint(column: UILayout, context: Context, joint: PropertyGroup) -> None:
-        column.use_property_split = True
-        column.use_property_decorate = False
+        for_settings(column)
+        if not _fits(context, joint):
+            draw_text(column, context, joint_words(joint), _ICONS[joint.kind])
         if joint.kind == 'RAM':
             for index, end in enumerate((say("Stroke Min"), say("Max"))):
                 column.prop(joint, "stroke", index=index, text=end, translate=False)
@@ -154,7 +159,7 @@ class IK2D_PT_mechanism_drivers(MechanismSidebar, Panel):
     bl_label = "Driven By"
 
     def draw(self, context):
-        layout, mechanism = self.layout, active_mechanism(active_armature(context))
+        layout, mechanism = self.layout, shown_mechanism(context)
         layout.use_property_split = True
         for index, driver in enumerate(mechanism.drivers):
             self._draw_driver(layout.column(align=True), context, driver, index)
@@ -177,9 +182,7 @@ class IK2D_PT_mechanism_drivers(MechanismSidebar, Panel):
         elif driver.kind == 'TARGET':
             column.use_property_decorate = False
             field(column, context, driver, "target")
-            if driver.target is not None and driver.target.type == 'ARMATURE':
-                bones = {"icon": 'BONE_DATA', "search": "bones", "search_in": driver.target.data}
-                field(column, context, driver, "subtarget", **bones)
+            bone_field(column, context, driver, "subtarget", driver.target)
 
 
 class IK2D_PT_mechanism_options(MechanismSidebar, Panel):
@@ -189,9 +192,7 @@ class IK2D_PT_mechanism_options(MechanismSidebar, Panel):
     bl_options = {'DEFAULT_CLOSED'}
 
     def draw(self, context):
-        layout, mechanism = self.layout, active_mechanism(active_armature(context))
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout, mechanism = for_settings(self.layout), shown_mechanism(context)
         field(layout, context, mechanism, "dead")
         if mechanism.dead == 'EASE':
             field(layout, context, mechanism, "softness")

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import bpy
-import numpy as np
 from mathutils import Matrix
 
 from ...rig.animation.actions import remove_empty_animation_data
@@ -73,11 +72,10 @@ def add_empties(rig: RigChain, turn: PostTurn | None = None) -> tuple[Empties, H
     post above the chain, which the controls are in the space of; the child then hangs on the turned plane.
     """
     controls, target_copy = _empty(rig, "stand"), _empty(rig, "probe")
-    plane, target = rig.plane, (rig.target, rig.subtarget)
-    rows = np.column_stack((plane.x, plane.y, plane.normal, plane.origin)).tolist()
+    target = rig.target, rig.subtarget
     if turn is None:
         _hang(controls, rig.pose_bones[0])
-        controls.matrix_basis = Matrix([*rows, [0, 0, 0, 1]])
+        controls.matrix_basis = Matrix(rig.plane.matrix.tolist())
         empties, held = Empties(controls, target_copy), controls
     else:
         _hang(controls, turn.bone)
@@ -136,9 +134,9 @@ def own_empty(armature: bpy.types.Object, name: str, what: str, length: float) -
 
 
 def remove_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> None:
-    """Remove a native chain's drivers, constraints and empties, as far as they still exist.
+    """Remove a native chain's or mechanism's drivers, constraints and empties, as far as they still exist.
 
-    Nothing happens to a chain that is not native. If the armature was duplicated without its empties, they
+    Nothing happens to one that is not native. If the armature was duplicated without its empties, they
     belong to the original and stay. Raises IK2DError, with nothing changed, for names that are no text.
     """
     if not is_native(settings):

@@ -265,13 +265,11 @@ def view_chain(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainView:
         )
     rig = facing_target(rig, samples)
     samples = aimed_as_far(rig, swung(rig, samples))
-    plane, linkage = rig.plane, read_linkage(rig, samples)
+    linkage = read_linkage(rig, samples)
     lengths, headings = linkage.unturned()
     rest = angles_before(headings)[0]
-    frame = np.eye(4)
-    frame[:3, 0], frame[:3, 1], frame[:3, 2], frame[:3, 3] = plane.x, plane.y, plane.normal, plane.origin
     to_rest = rest_to_pose(rig, samples)
-    wanted, to_pose = wanted_headings(rig, samples, to_rest), to_rest[0] @ frame
+    wanted, to_pose = wanted_headings(rig, samples, to_rest), to_rest[0] @ rig.plane.matrix
     armature, shown, bones = _shown_chain(rig, settings)
     to_world, into = samples.world[0] @ to_pose, inverse(to_pose)
     posed = np.array([*(bone.head for bone in bones), bones[-1].tail], np.float64)

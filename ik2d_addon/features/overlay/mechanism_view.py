@@ -83,15 +83,8 @@ class MechanismView:
     @cached_property
     def to_world(self) -> Floats:
         """The plane's x, y and height in the world, (4, 4)."""
-        plane, matrix = self.rig.plane, np.eye(4)
-        matrix[:3, 0], matrix[:3, 1], matrix[:3, 2], matrix[:3, 3] = (
-            plane.x,
-            plane.y,
-            plane.normal,
-            plane.origin,
-        )
-        found: Floats = self.world @ matrix
-        return found
+        matrix: Floats = self.world @ self.rig.plane.matrix
+        return matrix
 
     @property
     def size(self) -> float:
@@ -105,12 +98,12 @@ class MechanismView:
 
     def way(self, bone: str, along: Floats) -> Floats:
         """Return a direction (3,) at rest, as a bone has turned it, in the world."""
-        way: Floats = self.world[:3, :3] @ self.motions.turned[bone][0] @ along
+        way: Floats = self.world[:3, :3] @ self.motions.way(bone, along)[0]
         return way
 
     def turn(self, bone: str) -> float:
         """Return a bone's turn in the plane from rest, in radians; 0 of the frame, ""."""
-        turned = self.motions.turned[bone][0] @ self.rig.plane.x
+        turned = self.motions.way(bone, self.rig.plane.x)[0]
         return float(np.arctan2(turned @ self.rig.plane.y, turned @ self.rig.plane.x))
 
     def is_open(self, joint: MeasuredJoint) -> bool:

@@ -10,7 +10,7 @@ from ...ui.context import active_armature
 from ...ui.text import draw_text
 from ..adopt.operators import limb_here
 from .menus import chain_here
-from .selection import chosen_bones, is_aimed_at, plan_in_words, why_not_add
+from .selection import chosen_bones, plan_in_words, why_not_add
 
 
 def offers_another(context: Context) -> bool:
@@ -19,8 +19,6 @@ def offers_another(context: Context) -> bool:
         return False
     armature = active_armature(context)
     bones, active = armature.data.bones, armature.data.bones.active
-    if is_aimed_at(armature, active.name):
-        return True
     followed = leading([node for chain in armature.ik2d.chains for node in followed_by(chain)])
     carried = [bones.get(bone) for ob, bone in followed if ob == armature]
     return not any(bone and (bone == active or active in bone.parent_recursive) for bone in carried)

@@ -7,10 +7,9 @@ from bpy.types import PropertyGroup, UIList
 
 from ...core.words import say
 from ...live.registry import problem_of_live
-from ...rig.chain.native_state import is_native
 from ...ui.registration import registration
 from ...ui.text import fits_as_name
-from ..baking.live import draw_toggle
+from ..baking.live import draw_listed
 from ..baking.results import has_results
 from ..doctor.operators import cached_problem
 from ..doctor.sharing import shared_bones
@@ -22,18 +21,7 @@ class IK2D_UL_chains(UIList):
     def draw_item(
         self, context, layout, data, item, _icon, _active_data, _active_property, _index=0, _flag=0
     ):
-        row = layout.row(align=True)
-        row.prop(item, "enabled", text="")
-        name = row.row(align=True)
-        name.active = item.enabled
-        name.prop(item, "name", text="", emboss=False)
-        sign = sign_of(item)
-        if sign:
-            row.label(text="", icon=sign)
-        if is_native(item):
-            row.label(text="", icon='DRIVER')
-        else:
-            draw_toggle(row, item)
+        draw_listed(layout, item, sign_of(item))
 
 
 def sign_of(chain: PropertyGroup) -> str:

@@ -61,19 +61,9 @@ def _run(context: Context, whole_branch: bool) -> list[PoseBone]:
         run += below
     if len(run) == 1 and active.parent is not None and active.parent.name not in taken:
         bends = turning_axes(active) != [_ALONG]  # or is a turntable
-        if bends and not (_branches_to(active) or is_aimed_at(armature, active.name)):
+        if bends and not _branches_to(active):
             run.insert(0, active.parent)
     return run
-
-
-def is_aimed_at(armature: Object, bone: str) -> bool:
-    """Return whether a single bone points at a bone, as the cylinder of a ram does at its rod."""
-    return any(
-        (chain.target, chain.subtarget) == (armature, bone)
-        and chain.bone_count == 1
-        and not chain.aim_distance
-        for chain in armature.ik2d.chains
-    )
 
 
 def _branches_to(bone: PoseBone) -> bool:

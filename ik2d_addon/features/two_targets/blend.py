@@ -9,7 +9,6 @@ import numpy as np
 from bpy.types import Constraint, Object, PropertyGroup
 from mathutils import Matrix
 
-from ...core import IK2DError
 from ...core.affine import orientations
 from ...core.inputs import Floats
 from ...core.words import noted, refusal
@@ -18,7 +17,7 @@ from ...rig.chain.dependencies import Movers, Node, walk
 from ...rig.chain.native_state import is_native
 from ...rig.chain.paths.uses import is_used
 from ...rig.chain.post import turned_bones_of
-from ...rig.chain.renames import why_linked
+from ...rig.chain.renames import refuse_linked
 from ...rig.rest import rest_axes, rest_bone
 from ...ui.settings.chain_list import TARGET_SIZE, add_target
 from ..posed.targets import remove_target
@@ -72,8 +71,7 @@ def second_of(chain: PropertyGroup) -> Constraint | None:
 
 def refuse_blend(chain: PropertyGroup) -> None:
     """Raise IK2DError for a chain whose target cannot be replaced by a blend."""
-    if reason := why_linked(chain.id_data):
-        raise IK2DError(reason)
+    refuse_linked(chain.id_data)
     if chain.target is None:
         raise refusal(
             "Chain '{chain}' has no target; choose the object that its tip follows", chain=chain.name

@@ -13,10 +13,10 @@ from ...rig.animation.times import evaluated_times
 from ...rig.mechanism.aiming import aimed, fixed_bones
 from ...rig.mechanism.posing import (
     Motions,
+    by_turns,
     channels_at,
     local_turns,
     solution_of,
-    turning_matrices,
     written_bones,
 )
 from ...rig.mechanism.read import RAM, RigMechanism, frame_motions, outside
@@ -76,9 +76,7 @@ def _tails(
     rig: RigMechanism, turns: dict[str, Floats], world: Floats, carrier: Floats | None
 ) -> Iterator[Floats]:
     """Yield the tails (frames, 3) in the world of a mechanism's bones, for turns (frames,)."""
-    motions = Motions.of_rotations(
-        rig, {bone: turning_matrices(rig, bone, turns[bone]) for bone in rig.bones}
-    )
+    motions = Motions.of_rotations(rig, {bone: by_turns(rig, bone, turns[bone]) for bone in rig.bones})
     held = world if carrier is None else world @ frame_motions(rig, carrier)
     for bone, placed_at in rig.placed.items():
         yield turned(held[:, :3, :3], motions.at(bone, placed_at.tail)) + held[:, :3, 3]

@@ -7,18 +7,15 @@ import bpy
 import numpy as np
 
 from ...bake.lengths import Units, length_text
+from ...bake.reporting.mechanism_report import CLOSED, REACHED
 from ...core import IK2DError
-from ...core.words import noted, say
+from ...core.words import say
 from ...rig.mechanism.posing import evaluated_motions, openings, pose_of
 from ...rig.mechanism.read import RAM
 from ..mechanism import LiveMechanism
 from ..registry import RIGS, key_of, problem_of_live
 from ..shown import largest_scale
 from .chain import NOT_SHOWN, off_words
-
-CLOSED = noted("All joints closed")
-# Joints that are open by less are closed, and a target is reached, as parts of the size.
-_CLOSED, _REACHED = 1e-5, 1e-4
 
 
 def mechanism_status(settings: bpy.types.PropertyGroup) -> str:
@@ -48,11 +45,11 @@ def _judged(settings: bpy.types.PropertyGroup) -> tuple[bool, str]:
         said = list(_outcome_words(machine, scene, depsgraph))
     except (IK2DError, LookupError, AttributeError, ReferenceError):  # something of it is gone
         return False, say(NOT_SHOWN)
-    is_shut = opened <= _CLOSED * machine.rig.size
+    is_shut = opened <= CLOSED * machine.rig.size
     if not is_shut:
         length = length_text(opened * largest_scale(shown.matrix_world), Units.of(scene))
         said.append(say("open by {length}", length=length))
-    return is_shut, ", ".join(said) or say(CLOSED)
+    return is_shut, ", ".join(said) or say("All joints closed")
 
 
 def _outcome_words(
@@ -74,5 +71,5 @@ def _outcome_words(
         )
         yield say("{driver} is held at {value}", driver=f"'{name}'", value=words)
     missed = float(solution.residual[0])
-    if missed > _REACHED * rig.size:
+    if missed > REACHED * rig.size:
         yield off_words(missed * largest_scale(world), Units.of(scene))

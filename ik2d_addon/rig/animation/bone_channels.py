@@ -174,12 +174,15 @@ def _animated(ob: bpy.types.Object) -> Iterator[ChannelValue]:
 
 def matrices(mode: str, values: Floats) -> Floats:
     """Return the rotations (frames, 3, 3) that Blender makes of rotation channels (frames, channels)."""
-    turn, shape = turning(mode, values), (3, len(values))
-    return np.stack([np.broadcast_to(turn(axis[:, None]), shape).T for axis in np.eye(3)], axis=2)
+    axes = np.broadcast_to(turning(mode, values)(np.eye(3)[..., None]), (3, 3, len(values)))
+    return np.ascontiguousarray(axes.transpose(2, 0, 1))
 
 
 def turning(mode: str, values: Floats) -> Rotate:
-    """Return a function that turns places as Blender does by rotation channels (frames, channels)."""
+    """Return a function that turns places as Blender does by rotation channels (frames, channels).
+
+    Places are (3, frames), or (3, .., 1) of several.
+    """
     if mode == 'QUATERNION':
         return partial(_turned_by, np.ascontiguousarray(values.T))
     if mode == 'AXIS_ANGLE':
@@ -207,7 +210,7 @@ def _turned_in_order(order: str, angles: Floats, places: Floats) -> Floats:
         if angles[:, axis].any():
             following, last = (axis + 1) % 3, (axis + 2) % 3
             cosines, sines = np.cos(angles[:, axis]), np.sin(angles[:, axis])
-            turned = np.empty((3, len(angles)))
+            turned = np.empty((*places.shape[:-1], len(angles)))
             turned[axis] = places[axis]
             turned[following] = cosines * places[following] - sines * places[last]
             turned[last] = sines * places[following] + cosines * places[last]

@@ -179,16 +179,14 @@ def refuse_moved_target(chain: TurningBones, movers: Movers | None = None) -> No
 
 
 def refuse_shared(chains: Sequence[TurningBones], taken: Mapping[str, str] | None = None) -> None:
-    """Raise IK2DError for chains that share a bone; taken: {bone: name} of chains before them."""
+    """Raise IK2DError for chains or mechanisms that share a bone; taken: {bone: name} of those before."""
     owners: dict[str, str] = {}
     for chain in chains:
         for bone in chain.turned_bones:
             owner = owners.get(bone) or (taken or {}).get(bone)
             if owner is not None:
                 posts = {each.post_above.bone for each in chains if each.post_above is not None}
-                template = noted(
-                    "Chains '{owner}' and '{chain}' share the bone '{bone}'; disable one of them"
-                )
+                template = noted("'{owner}' and '{chain}' share the bone '{bone}'; disable one of them")
                 if bone in posts:
                     template = noted(
                         "Chains '{owner}' and '{chain}' both turn '{bone}', which is a post; set Bends In of "

@@ -13,6 +13,7 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
+from ...core import IK2DError
 from ...core.words import noted, quoted, refusal, say
 from .paths.follow import follow_joints_list, follow_list
 from .readable import mend_texts, refuse_no_text
@@ -301,6 +302,12 @@ def why_linked(armature: bpy.types.Object) -> str:
         "Library Override > Make)",
         armature=armature.name,
     )
+
+
+def refuse_linked(armature: bpy.types.Object) -> None:
+    """Raise IK2DError for an armature that is linked from another file."""
+    if reason := why_linked(armature):
+        raise IK2DError(reason)
 
 
 # --- Names of chains ---------------------------------------------------------

@@ -9,10 +9,12 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
+from ...core.affine import crosses
+from ...core.arithmetic import cos_and_sin
 from ...core.inputs import Floats
 from ...core.mechanism.joints import Kind, Points
-from .posing import Motions, turning_matrices
 from .read import GUIDE, PIN, RAM, TURN, RigMechanism
+from .values import turning_axis
 
 # Joints that are open by less, as a part of the size, are as closed as 32 bits allow; open by more, they are
 # torn, and stay so.
@@ -35,44 +37,57 @@ def aimed(rig: RigMechanism, turns: Mapping[str, Floats], fixed: Collection[str]
     wanting = np.flatnonzero((rows.most > _CLOSED) & (rows.most < _TORN))
     if not len(wanting) or not free:
         return found
-    inverse = _inverses(rows.slopes[wanting])  # which steps so small do not change
+    inverse = _inverses(rows.slopes[..., wanting])  # which steps so small do not change
     for _ in range(_STEPS):
-        step = np.zeros((len(rows.most), len(free)))
-        step[wanting] = (inverse @ rows.off[wanting, :, None])[..., 0]
-        new = found | {bone: found[bone] - step[:, column] for column, bone in enumerate(free)}
+        step = np.zeros((len(free), len(rows.most)))
+        step[:, wanting] = np.einsum("nem,em->nm", inverse, rows.off[:, wanting])
+        new = found | {bone: found[bone] - step[row] for row, bone in enumerate(free)}
         new_rows = _Openings(rig, new, free, sloped=False)
         better = new_rows.most < rows.most  # at a dead point it may not be
         found = {bone: np.where(better, new[bone], found[bone]) for bone in found}
         left = better[wanting] & (new_rows.most[wanting] > _CLOSED)
         if not better[wanting].all() or not left.any():
             break
-        rows, wanting, inverse = new_rows, wanting[left], inverse[left]
+        rows, wanting, inverse = new_rows, wanting[left], inverse[..., left]
     return found
 
 
 def _inverses(slopes: Floats) -> Floats:
-    """Return the pseudoinverses (k, n, e) of matrices (k, e, n), without the small singular values.
+    """Return the pseudoinverses (n, e, k) of matrices (e, n, k), without the small singular values.
 
-    By normal equations, which take a fifth of the time, where all singular values are great enough: a matrix
-    and its inverse have a condition of no more than the product of their norms.
+    By normal equations, which take a twentieth of the time, where all singular values are great enough: a
+    matrix and its inverse have a condition of no more than the product of their norms.
     """
-    across = slopes.swapaxes(1, 2)
-    tall = slopes.shape[1] >= slopes.shape[2]
-    normal = across @ slopes if tall else slopes @ across
-    try:
-        inverse = np.linalg.inv(normal)
-    except np.linalg.LinAlgError:
-        return np.linalg.pinv(slopes, rcond=_RANK)
-    found: Floats = inverse @ across if tall else across @ inverse
-    norms = np.linalg.norm(normal, axis=(1, 2)) * np.linalg.norm(inverse, axis=(1, 2))
-    few = np.flatnonzero(~(norms < _SURE / _RANK**2))
-    found[few] = np.linalg.pinv(slopes[few], rcond=_RANK)
+    tall = len(slopes) >= slopes.shape[1]
+    normal = np.einsum("eik,ejk->ijk" if tall else "ink,jnk->ijk", slopes, slopes)
+    with np.errstate(all="ignore"):  # of singular ones
+        inverse = _swept(normal)
+        norms = np.linalg.norm(normal, axis=(0, 1)) * np.linalg.norm(inverse, axis=(0, 1))
+        few = np.flatnonzero(~(norms < _SURE / _RANK**2))
+        found: Floats = np.einsum(
+            "nik,eik->nek" if tall else "ink,iek->nek", *((inverse, slopes) if tall else (slopes, inverse))
+        )
+    found[..., few] = np.linalg.pinv(slopes[..., few].transpose(2, 0, 1), rcond=_RANK).transpose(1, 2, 0)
+    return found
+
+
+def _swept(matrices: Floats) -> Floats:
+    """Return the inverses of symmetric positive matrices (n, n, k), by Gauss and Jordan's method."""
+    found = matrices.copy()
+    for row in range(len(found)):
+        column, pivot = found[:, row].copy(), found[row, row].copy()
+        column[row] -= 1.0
+        found[:, row] = 0.0
+        found[row, row] = 1.0
+        found -= column[:, None] * (found[row] / pivot)
     return found
 
 
 class _Openings:
-    """By how much joints are open (m, e), in sizes, and the slopes (m, e, n) by the turns of bones.
+    """By how much joints are open (e, m), in sizes, and the slopes (e, n, m) by the turns of bones.
 
+    In the frame, a place z = x + i y at rest and d out of the plane is at  turn z + shear z* + lean d + at.
+    Where it is out of the plane is not looked at: it leads back by as little as shear and lean, squared.
     sloped: False for no slopes.
     """
 
@@ -80,11 +95,9 @@ class _Openings:
         self, rig: RigMechanism, turns: Mapping[str, Floats], free: list[str], sloped: bool = True
     ) -> None:
         self._rig, self._free, self._sloped = rig, free, sloped
-        own = {bone: turning_matrices(rig, bone, turns[bone]) for bone in rig.bones}
-        self._motions = Motions.of_rotations(rig, own)
         self._count = len(next(iter(turns.values())))
-        heads = [self._at(bone, rig.placed[bone].head) for bone in free if sloped]
-        self._heads = np.stack(heads, axis=1) if heads else np.zeros((self._count, 0), complex)
+        self._motions = _motions(rig, turns)
+        self._heads = np.array([self._at(bone, rig.placed[bone].head) for bone in free if sloped])
         self._off: list[Floats] = []
         self._slopes: list[Floats] = []
         for joint in rig.joints:
@@ -92,8 +105,8 @@ class _Openings:
                 self._add_ram(joint.bone, joint.other, joint.along)
                 continue
             bone, other, place = joint.bone, joint.other, joint.place
-            apart = self._at(bone, place) - self._at(other, place)
-            moved = self._slope(self._at(bone, place), bone) - self._slope(self._at(other, place), other)
+            ends = self._at(bone, place), self._at(other, place)
+            apart, moved = ends[0] - ends[1], self._slope(ends[0], bone) - self._slope(ends[1], other)
             if joint.kind == PIN:
                 self._add(apart.real, moved.real)
                 self._add(apart.imag, moved.imag)
@@ -109,22 +122,23 @@ class _Openings:
             turned = turned - 2.0 * np.pi * np.rint(turned / (2.0 * np.pi))
             off = np.where(np.abs(turned) < _TORN, turned, 0.0)  # else whole turns are not counted
             self._add(off * rig.size, (gear.ratio * self._turns(a) - self._turns(b)) * rig.size)
-        self.off = np.stack(self._off, axis=1) if self._off else np.zeros((self._count, 0))
-        self.most = np.abs(self.off).max(axis=1, initial=0.0)
-        self.slopes = (
-            np.stack(self._slopes, axis=1) if self._slopes else np.zeros((self._count, 0, len(free)))
-        )
+        self.off = np.empty((len(self._off), self._count))
+        self.slopes = np.empty((len(self._slopes), len(free), self._count))
+        for rows, each in ((self.off, self._off), (self.slopes, self._slopes)):
+            for row, one in zip(rows, each, strict=True):
+                np.divide(one, rig.size, out=row)
+        self.most = np.abs(self.off).max(axis=0, initial=0.0)
 
     def _add(self, off: Floats, slopes: Floats) -> None:
-        """Add a row of lengths: (m,), and its slopes (m, n)."""
-        self._off.append(off / self._rig.size)
+        """Add a row of lengths: (m,), and its slopes (n, m)."""
+        self._off.append(off)
         if self._sloped:
-            self._slopes.append(np.broadcast_to(slopes, (self._count, len(self._free))) / self._rig.size)
+            self._slopes.append(slopes)
 
     def _add_line(self, line: Points, bone: str, apart: Points, moved: Points) -> None:
-        """Add the distance of a way (m,), which moves by `moved` (m, n), from a line that a bone carries."""
-        turned = np.conj(1j * line)[:, None] * self._turns(bone) * apart[:, None]
-        self._add((np.conj(line) * apart).imag, (turned + np.conj(line)[:, None] * moved).imag)
+        """Add the distance of a way (m,), which moves by `moved` (n, m), from a line that a bone carries."""
+        turned = np.conj(1j * line) * apart * self._turns(bone)
+        self._add((np.conj(line) * apart).imag, (turned + np.conj(line) * moved).imag)
 
     def _add_ram(self, barrel: str, rod: str, along: Floats) -> None:
         ends = [self._at(bone, self._rig.placed[bone].head) for bone in (barrel, rod)]
@@ -132,35 +146,70 @@ class _Openings:
         for bone in (barrel, rod):
             self._add_line(self._way(bone, along), bone, way, moved)
         if any(one.kind == RAM and one.bone == barrel for one in self._rig.drivers):
-            self._add(np.zeros(self._count), ((np.conj(way) / np.abs(way))[:, None] * moved).real)
-
-    def _flat(self, places: Floats) -> Points:
-        """Return directions (m, 3) in the plane as complex numbers (m,)."""
-        flat: Points = places @ self._rig.plane.x + 1j * (places @ self._rig.plane.y)
-        return np.broadcast_to(flat, self._count)
+            self._add(np.zeros(self._count), ((np.conj(way) / np.abs(way)) * moved).real)
 
     def _at(self, bone: str, place: Floats) -> Points:
-        return self._flat(self._motions.at(bone, place))
+        """Return where a place (3,) of a bone is (m,)."""
+        at: Points = _flat(self._rig, place, 1.0) @ self._motions[bone]
+        return at
 
     def _way(self, bone: str, along: Floats) -> Points:
-        line: Points = self._flat(self._motions.turned[bone] @ along)
+        line = _flat(self._rig, along, 0.0) @ self._motions[bone]
         way: Points = line / np.abs(line)
         return way
 
     def _turns(self, bone: str) -> Floats:
-        """Return 1 for each bone (n,) that turns a bone: it, and those above it; else 0."""
+        """Return 1 for each bone (n, 1) that turns a bone: it, and those above it; else 0."""
         above = set()
         while bone:
             above.add(bone)
             bone = self._rig.placed[bone].parent
-        return np.array([float(one in above) for one in self._free])
+        return np.array([[float(one in above)] for one in self._free])
 
     def _slope(self, place: Points, bone: str) -> Points:
-        """Return how places (m,) of a bone move, (m, n), for each turn."""
+        """Return how places (m,) of a bone move, (n, m), for each turn."""
         if not self._sloped:
             return np.zeros((1, 1), complex)
-        moved: Points = 1j * (place[:, None] - self._heads) * self._turns(bone)
+        moved: Points = 1j * (place - self._heads) * self._turns(bone)
         return moved
+
+
+def _motions(rig: RigMechanism, turns: Mapping[str, Floats]) -> dict[str, Points]:
+    """Return the motions (4, m) of bones for their turns (m,) against their parents; the frame's as "".
+
+    A bone turns by  A R A^-1,  A its rest matrix and R = 1 + sin K + (1 - cos) K^2 by Rodrigues' formula.
+    """
+    plane = np.array((rig.plane.x, rig.plane.y, rig.plane.normal))
+    across = crosses(np.array([turning_axis(rig, bone) for bone in rig.placed]))
+    rests, inverses = (
+        np.array([getattr(one, name) for one in rig.placed.values()]) for name in ("rest", "inverse")
+    )
+    images = plane @ rests @ np.stack((across, across @ across)) @ inverses @ plane.T  # (2, n, 3, 3)
+    x, y, normal = np.moveaxis(images[..., 0, :] + 1j * images[..., 1, :], -1, 0)
+    parts = 0.5 * np.stack((x - 1j * y, x + 1j * y, 2.0 * normal))  # (3, 2, n)
+    cosines, sines = cos_and_sin(np.array([turns[bone] for bone in rig.placed]))
+    own = parts[:, 0, :, None] * sines + parts[:, 1, :, None] * (1.0 - cosines)  # (3, n, m)
+    own[0] += 1.0
+    motions = {"": np.zeros((4, own.shape[2]), complex)}
+    motions[""][0] = 1.0
+    for (bone, placed), (turn, shear, lean) in zip(rig.placed.items(), own.swapaxes(0, 1), strict=True):
+        above, head = motions[placed.parent], _flat(rig, placed.head, 1.0)
+        motions[bone] = moved = np.array(
+            (
+                above[0] * turn + above[1] * np.conj(shear),
+                above[0] * shear + above[1] * np.conj(turn),
+                above[0] * lean + above[1] * np.conj(lean) + above[2],
+                head @ above,
+            )
+        )
+        moved[3] -= head[:3] @ moved[:3]
+    return motions
+
+
+def _flat(rig: RigMechanism, way: Floats, share: float) -> Points:
+    """Return z, z*, d and 1 of a place (3,), share 1; or 0 of a way, share 0."""
+    z = complex(way @ rig.plane.x, way @ rig.plane.y)
+    return np.array((z, z.conjugate(), way @ rig.plane.normal, share))
 
 
 def sum_of(rig: RigMechanism, turns: Mapping[str, Floats], bone: str) -> Floats:

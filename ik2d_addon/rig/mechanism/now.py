@@ -141,9 +141,10 @@ def _turn_now(scene: bpy.types.Scene, rig: RigMechanism, evaluated: bpy.types.Ob
     bone, axis = evaluated.pose.bones[name], turning_axis(rig, name)
     if name in rig.controlled:
         poses = {other: pose[None] for other, pose in pose_of(rig, evaluated).items()}
-        turned, parent = Motions.of_pose(rig, poses).turned, rig.placed[name].parent
-        along = np.linalg.inv(turned[parent]) @ turned[name] @ rig.plane.x
-        shown: Floats = np.arctan2(along @ rig.plane.y, along @ rig.plane.x)
+        motions, parent = Motions.of_pose(rig, poses), rig.placed[name].parent
+        x = motions.way(name, rig.plane.x)
+        y, along = ((x * motions.way(parent, axis)).sum(axis=1) for axis in (rig.plane.y, rig.plane.x))
+        shown: Floats = np.arctan2(y, along)
         return shown
     values, mode = _channels(bone), bone.rotation_mode
     turn = channel_turns(bone, axis, values)

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ...core import Plane
+from ...core.affine import inverse
 from ...core.inputs import Floats
 from ...core.words import refusal
 from ..rest import rest_axes, rest_matrix, rest_tail
@@ -36,7 +37,7 @@ class RestBone:
         """Read a bone."""
         matrix = rest_matrix(bone)
         rest, head = matrix[:3, :3], matrix[:3, 3]
-        return cls(bone.name, parent, head, rest_tail(bone), rest_axes(bone), rest, np.linalg.inv(rest))
+        return cls(bone.name, parent, head, rest_tail(bone), rest_axes(bone), rest, inverse(matrix)[:3, :3])
 
     def end(self, which: str) -> Floats:
         """Return its head or tail (3,)."""

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The poses of a mechanism as rotation channels, and how far its joints are open in them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import bpy
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core.affine import inverse, rotations_about
+from ...core.affine import Rotate, inverse, norms
 from ...core.inputs import Floats
 from ...core.mechanism import MechanismSolution
 from ...core.mechanism.joints import Body, Kind
-from ..animation.bone_channels import BoneRotation, matrices
+from ..animation.bone_channels import BoneRotation, turning
 from ..pose.rotations import turned_channels
 from .read import GUIDE, PIN, RAM, TARGET, TURN, MeasuredJoint, RigMechanism, frame_motions
 from .values import turning_axis
@@ -93,49 +93,63 @@ def channels_of_rest(rig: RigMechanism, single_axis: bool) -> list[BoneRotation]
     return list(channels_at(rig, turns, single_axis).values())
 
 
-def rotation_matrices(rig: RigMechanism, rotation: BoneRotation, values: Floats) -> Floats:
-    """Return the rotations (m, 3, 3) that channels of a bone's rotation make."""
-    mode = rotation.mode or rig.armature.pose.bones[rotation.bone].rotation_mode
-    return matrices(mode, values)
+def by_channels(rig: RigMechanism, rotation: BoneRotation, values: Floats) -> Rotate:
+    """Return a function that turns places as channels (m, channels) of a bone's rotation do."""
+    return turning(rotation.mode or rig.armature.pose.bones[rotation.bone].rotation_mode, values)
 
 
-def turning_matrices(rig: RigMechanism, bone: str, turns: Floats) -> Floats:
-    """Return the rotations (m, 3, 3) of turns (m,) of a bone, in its own space."""
-    return rotations_about(turning_axis(rig, bone), turns)
+def by_turns(rig: RigMechanism, bone: str, turns: Floats) -> Rotate:
+    """Return a function that turns places of a bone by its turns (m,), in its own space."""
+    axes = np.multiply.outer(np.sin(0.5 * turns), turning_axis(rig, bone))
+    return turning('QUATERNION', np.column_stack((np.cos(0.5 * turns), axes)))
 
 
 class Motions:
-    """The motions of a mechanism's bones from rest, in its frame: place = turned p + moved."""
+    """The motions of a mechanism's bones from rest, in its frame."""
 
-    def __init__(self) -> None:
-        self.turned: dict[str, Floats] = {"": np.eye(3)[None]}
-        self.moved: dict[str, Floats] = {"": np.zeros((1, 3))}
+    def __init__(self, moved: Callable[[str, Floats, float], Floats]) -> None:
+        """moved: of a bone, what it carries (3,) at rest, and 1 for a place or 0 for a way: (m, 3)."""
+        self._moved = moved
 
     @classmethod
-    def of_rotations(cls, rig: RigMechanism, rotations: Mapping[str, Floats]) -> "Motions":
-        """Return the motions for the bones' own rotations (m, 3, 3)."""
-        motions = cls()
-        for bone, placed in rig.placed.items():
-            own = placed.rest @ rotations[bone] @ placed.inverse
-            turned = motions.turned[placed.parent] @ own
-            motions.moved[bone] = motions.at(placed.parent, placed.head) - turned @ placed.head
-            motions.turned[bone] = turned
-        return motions
+    def of_rotations(cls, rig: RigMechanism, rotations: Mapping[str, Rotate]) -> "Motions":
+        """Return the motions for the bones' own rotations."""
+
+        def moved(bone: str, carried: Floats, share: float) -> Floats:
+            at = carried[:, None]
+            while bone:
+                placed = rig.placed[bone]
+                head = share * placed.head[:, None]
+                at = placed.rest @ rotations[bone](placed.inverse @ (at - head)) + head
+                bone = placed.parent
+            return at.T
+
+        return cls(moved)
 
     @classmethod
     def of_pose(cls, rig: RigMechanism, poses: "Poses") -> "Motions":
         """Return the motions in pose matrices (m, 4, 4) of the bones, and of the frame as ""."""
-        motions, frame = cls(), inverse(poses[""])
-        for bone in rig.bones:
-            rest = np.array(rig.armature.data.bones[bone].matrix_local, np.float64)
-            motion = (frame @ poses[bone] @ inverse(rest)).reshape(-1, 4, 4)
-            motions.turned[bone], motions.moved[bone] = motion[:, :3, :3], motion[:, :3, 3]
-        return motions
+        frame = inverse(poses[""])
+
+        def moved(bone: str, carried: Floats, share: float) -> Floats:
+            if not bone:
+                return carried[None]
+            placed = rig.placed[bone]
+            own = np.append(placed.inverse @ (carried - share * placed.head), share)
+            at: Floats = np.einsum(
+                "...ij,...j->...i", frame, (poses[bone].reshape(-1, 4) @ own).reshape(-1, 4)
+            )
+            return at[:, :3]
+
+        return cls(moved)
 
     def at(self, bone: str, place: Floats) -> Floats:
         """Return where a place (3,) at rest of a bone is, (m, 3)."""
-        at: Floats = self.turned[bone] @ place + self.moved[bone]
-        return at
+        return self._moved(bone, place, 1.0)
+
+    def way(self, bone: str, along: Floats) -> Floats:
+        """Return a direction (3,) at rest, as a bone has turned it, (m, 3)."""
+        return self._moved(bone, along, 0.0)
 
 
 def openings(rig: RigMechanism, motions: Motions) -> Floats:
@@ -148,7 +162,7 @@ def openings(rig: RigMechanism, motions: Motions) -> Floats:
         found = np.maximum(found, opening(rig, motions, joint))
     for gear in (one for one in rig.core.joints if one.kind is Kind.GEAR):
         names = [str(rig.core.bodies[body]) for body in (gear.a, gear.b)]
-        turns = [np.unwrap(_in_plane(rig, motions.turned[name])) for name in names]
+        turns = [np.unwrap(_in_plane(rig, motions, name)) for name in names]
         # Whole turns before the first time are unknown: those that fit best.
         whole = _ROUND * np.arange(-_MOST_TURNS, _MOST_TURNS + 1)[:, None]
         off = np.abs(np.mod(gear.ratio * (turns[0] + whole) - turns[1] + np.pi, _ROUND) - np.pi).max(axis=1)
@@ -170,24 +184,24 @@ def opening(rig: RigMechanism, motions: Motions, joint: MeasuredJoint) -> Floats
         way = motions.at(other, rig.placed[other].head) - motions.at(bone, rig.placed[bone].head)
         way = way - (way @ rig.plane.normal)[:, None] * rig.plane.normal
         rest, length = np.linalg.norm(joint.along), np.linalg.norm(way, axis=1)
-        aimed = [(motions.turned[end] @ joint.along) / rest * length[:, None] for end in (bone, other)]
+        aimed = [motions.way(end, joint.along) / rest * length[:, None] for end in (bone, other)]
         off: Floats = np.max([np.linalg.norm(each - way, axis=1) for each in aimed], axis=0)
         return off
     apart = motions.at(bone, place) - motions.at(other, place)
     found = np.zeros(1)
     if joint.kind != PIN:
-        line = motions.turned[other] @ joint.along
+        line = motions.way(other, joint.along)
         line = line / np.linalg.norm(line, axis=-1, keepdims=True)
         if joint.kind == GUIDE:
             arm = rig.placed[bone].tail - rig.placed[bone].head
-            found = np.linalg.norm((motions.turned[bone] - motions.turned[other]) @ arm, axis=1)
+            found = norms(motions.way(bone, arm) - motions.way(other, arm))
         apart = apart - (apart * line).sum(axis=1, keepdims=True) * line
-    return np.maximum(found, np.linalg.norm(apart, axis=1))
+    return np.maximum(found, norms(apart))
 
 
-def _in_plane(rig: RigMechanism, turned: Floats) -> Floats:
-    """Return the angles (m,) by which rotations (m, 3, 3) turn the plane."""
-    x, y = (turned @ axis for axis in (rig.plane.x, rig.plane.y))
+def _in_plane(rig: RigMechanism, motions: Motions, bone: str) -> Floats:
+    """Return the angles (m,) by which a bone is turned in the plane."""
+    x, y = motions.way(bone, rig.plane.x), motions.way(bone, rig.plane.y)
     angles: Floats = np.arctan2(x @ rig.plane.y - y @ rig.plane.x, x @ rig.plane.x + y @ rig.plane.y)
     return angles
 

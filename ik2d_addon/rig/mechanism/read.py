@@ -142,8 +142,8 @@ def read_mechanism(armature: bpy.types.Object, settings: Any, moves: bool = True
     """
     try:
         rig = _read(armature, settings)
-        if moves and (fault := rig.core.mobility().fault):
-            raise IK2DError(fault)
+        if moves and rig.core.fault:
+            raise IK2DError(rig.core.fault)
         return rig
     except IK2DError as error:
         start = say("Mechanism '{name}': ", name=settings.name)

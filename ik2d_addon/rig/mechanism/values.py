@@ -64,7 +64,7 @@ def driver_key_times(scene: bpy.types.Scene, rig: RigMechanism) -> list[float]:
         for (path, _), curve in curves.items():
             if path in paths:
                 times.update(column(curve, "co")[:, 0].tolist())
-    return [round(shown_at(scene, armature, time), 3) for time in times]
+    return [round(time, 3) for time in shown_at(scene, armature, list(times))]
 
 
 def _values_of(

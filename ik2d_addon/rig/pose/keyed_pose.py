@@ -75,10 +75,10 @@ def _neighbors(
         earlier += [points[first - 1].co.x] if first else []
         later += [points[last].co.x] if last < len(points) else []
     nearest = (*([max(earlier)] if earlier else ()), *([min(later)] if later else ()))
-    shown = [shown_at(scene, rig.armature, time) for time in nearest]
+    shown = shown_at(scene, rig.armature, nearest)
     keyed = [_keyed_pose(rig, curves, frame, time) for frame, time in zip(shown, nearest, strict=True)]
     beside = [keyed_pose for keyed_pose in keyed if keyed_pose is not None]
-    middle = shown_at(scene, rig.armature, (start + end) / 2.0)
+    (middle,) = shown_at(scene, rig.armature, [(start + end) / 2.0])
     return NeighborPoses(
         next((keyed_pose for keyed_pose in beside if keyed_pose.frame < middle), None),
         next((keyed_pose for keyed_pose in beside if keyed_pose.frame > middle), None),
@@ -156,12 +156,12 @@ def _places(rig: RigChain) -> list[tuple[str, int]]:
     return places
 
 
-def shown_at(scene: bpy.types.Scene, armature: bpy.types.Object, time: float) -> float:
-    """Return the scene's frame of a time of the action."""
+def shown_at(scene: bpy.types.Scene, armature: bpy.types.Object, times: Sequence[float]) -> list[float]:
+    """Return the scene's frames of times of the action."""
     animation, pace = armature.animation_data, pace_of(scene)
     if animation.use_tweak_mode:
-        time = animation.nla_tweak_strip_time_to_scene(time)
-    return float(time) / pace
+        times = [animation.nla_tweak_strip_time_to_scene(time) for time in times]
+    return [float(time) / pace for time in times]
 
 
 def _keyed_pose(rig: RigChain, curves: Curves, frame: float, time: float) -> KeyedPose | None:

@@ -193,7 +193,7 @@ def test_of_all_chains_the_faulty_ones_are_left_out_but_one_that_is_named_is_ref
 def test_a_chain_that_shares_a_bone_with_one_before_it_is_left_out():
     armature, target = leg_with_target()
     add_chain(armature, "thigh", target, bone_count=1)
-    shared = "Chains 'shin' and 'thigh' share the bone 'thigh'; disable one of them"
+    shared = "'shin' and 'thigh' share the bone 'thigh'; disable one of them"
     assert names(armature, None) == (["shin"], [f"Left out: {shared}"])
     assert names(armature, ["shin", "thigh"]) == (["shin", "thigh"], [])  # their order refuses them
     armature.ik2d.chains["shin"].target = None
@@ -286,7 +286,7 @@ def test_channels_that_cannot_take_keys_are_a_problem(locked):
 def test_chains_that_share_a_bone_when_named_are_a_problem():
     armature, target = leg_with_target()
     add_chain(armature, "thigh", target, bone_count=1)
-    shared = "Chains 'shin' and 'thigh' share the bone 'thigh'; disable one of them"
+    shared = "'shin' and 'thigh' share the bone 'thigh'; disable one of them"
     assert check(armature) == check(armature, ["shin", "thigh"]) == [shared]
 
 

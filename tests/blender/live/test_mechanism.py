@@ -11,7 +11,7 @@ from machines import MACHINES, excavator, four_bar, geared_five_bar, jansen_leg,
 from rigs import add_chain, add_target
 
 from ik2d_addon.bake.pipeline import bake
-from ik2d_addon.chains import drive
+from ik2d_addon.chains import add_mechanism, add_pin, drive
 from ik2d_addon.live.registry import RIGS
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.renames import straighten
@@ -279,3 +279,14 @@ def test_a_renamed_bone_raises_nothing_in_handlers(bone, capfd):
     straighten(armature)
     on(2, armature)
     assert mechanism.live_closed and open_now(mechanism) < 2e-6
+
+
+def test_of_two_live_ones_that_share_a_bone_the_second_names_both():
+    armature, first = add_machine(four_bar())
+    second = add_mechanism(armature, ["crank", "coupler", "rocker"], "second")
+    add_pin(second, "coupler", 'TAIL', "rocker")
+    drive(second, "crank")
+    first.live = second.live = True
+    bpy.context.view_layer.update()
+    assert first.live_closed and not second.live_closed
+    assert second.live_status == "'machine' and 'second' share the bone 'crank'; disable one of them"

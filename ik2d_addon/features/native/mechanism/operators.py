@@ -5,11 +5,11 @@ from bpy.types import Context, Operator, UILayout
 
 from ....core.words import say
 from ....rig.chain.native_state import acts, controls_of, is_native
-from ....ui.context import active_armature, active_mechanism, why_no_mechanism
+from ....ui.context import shown_mechanism, why_no_mechanism
 from ....ui.operator import ChainOperator
 from ....ui.parts import entry
 from ....ui.registration import registration
-from ....ui.text import draw_text, field
+from ....ui.text import field
 from ..empties import remove_native
 from .reasons import why_not_native
 
@@ -22,12 +22,12 @@ class IK2D_OT_mechanism_make_native(ChainOperator, Operator):
 
     @staticmethod
     def why_not(context):
-        return why_no_mechanism(context) or why_not_native(active_mechanism(active_armature(context)))
+        return why_no_mechanism(context) or why_not_native(shown_mechanism(context))
 
     def work(self, context):
         from .build import make_mechanism_native
 
-        mechanism = active_mechanism(active_armature(context))
+        mechanism = shown_mechanism(context)
         native = make_mechanism_native(mechanism.id_data, mechanism)
         context.view_layer.update()
         name = mechanism.name
@@ -45,12 +45,12 @@ class IK2D_OT_mechanism_remove_native(ChainOperator, Operator):
     def why_not(context):
         if reason := why_no_mechanism(context):
             return reason
-        mechanism = active_mechanism(active_armature(context))
+        mechanism = shown_mechanism(context)
         on_none = say("Mechanism '{name}' is not on drivers", name=mechanism.name)
         return "" if is_native(mechanism) else on_none
 
     def work(self, context):
-        mechanism = active_mechanism(active_armature(context))
+        mechanism = shown_mechanism(context)
         remove_native(mechanism.id_data, mechanism)
         context.view_layer.update()
         return say("Mechanism '{name}' is no longer on drivers", name=mechanism.name)
@@ -58,10 +58,9 @@ class IK2D_OT_mechanism_remove_native(ChainOperator, Operator):
 
 def draw_native(layout: UILayout, context: Context) -> None:
     """Draw one toggle that converts the active mechanism to drivers and reverts it, and its controls."""
-    mechanism = active_mechanism(active_armature(context))
+    mechanism = shown_mechanism(context)
     native = mechanism is not None and is_native(mechanism)
     if native and not acts(mechanism):
-        draw_text(layout, context, say("On drivers, muted by a bake"), 'INFO')
         layout.operator("ik2d.mechanism_make_native", text=say("Convert Again"), translate=False)
     label = say("Remove Drivers") if native else say("Convert to Drivers")
     operator = "ik2d.mechanism_remove_native" if native else "ik2d.mechanism_make_native"

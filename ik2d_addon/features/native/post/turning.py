@@ -71,8 +71,6 @@ def read_turn(
     reach = reach_of(joints)
     _refuse_moved(rig, times, spaces @ from_rest, joints[[0, -1]], reach)
     _refuse_moved(rig, times, from_rest, joints[[0, -1]], reach)
-    axes = np.eye(4)
-    axes[:3] = np.column_stack((plane.x, plane.y, plane.normal, plane.origin))
     carried = from_rest.mean(axis=0)
     to_rest = np.linalg.inv(carried)
     order, angles = _angles(bone, post.rule.axis, space.swings.mean(axis=0))
@@ -82,7 +80,7 @@ def read_turn(
         spaces.mean(axis=0),
         order,
         angles,
-        carried @ axes,
+        carried @ plane.matrix,
         plane.normal @ to_rest[:3, :3],
         float(heights.mean() - (to_rest[:3, 3] - plane.origin) @ plane.normal),
         float(reach * np.cbrt(np.abs(np.linalg.det(carried[:3, :3])))),

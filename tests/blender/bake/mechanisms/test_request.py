@@ -32,6 +32,6 @@ def test_of_two_that_share_a_bone_the_second_is_left_out_and_refused_by_name():
     drive(second, "crank")
     found, faults = read_mechanisms(armature, None, [])
     assert [one.name for one in found] == ["machine"]
-    assert faults == ["Mechanisms 'machine' and 'second' share the bone 'crank'; disable one of them"]
+    assert faults == ["'machine' and 'second' share the bone 'crank'; disable one of them"]
     with pytest.raises(IK2DError, match="share the bone"):
         read_mechanisms(armature, ["machine", "second"], [])

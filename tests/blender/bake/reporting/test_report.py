@@ -64,12 +64,12 @@ def test_what_is_not_certain_is_said_of_all():
 
 def test_chains_that_were_left_out_are_counted():
     assert report(left_out=("a",)).sentence() == (
-        "Baked 4 frames on 1 chain; all others reached their targets; 1 faulty chain left out"
+        "Baked 4 frames on 1 chain; all others reached their targets; 1 left out as faulty"
     )
     assert (
         report(missed(TOO_FAR), left_out=("a", "b"))
         .sentence()
-        .endswith("worst by 10 cm at frame 11; 2 faulty chains left out")
+        .endswith("worst by 10 cm at frame 11; 2 left out as faulty")
     )
 
 

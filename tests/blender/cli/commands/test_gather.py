@@ -61,7 +61,7 @@ def test_max_error_decides_and_names_the_files(reports, capsys):
     assert gather(*reports, "--max-error", "0.03") == 1
     told = capsys.readouterr()
     assert "over --max-error 0.03: far.blend" in told.err
-    assert re.search(r"its target, or opening of a joint, is 0\.039\d+ units, in far\.blend", told.out)
+    assert re.search(r"its target is 0\.039\d+ units, in far\.blend", told.out)
     assert gather(reports[0], "--max-error", "0.03") == 0
 
 

@@ -234,6 +234,24 @@ def test_a_piston_slides_along_its_track_and_keeps_its_angle():
     assert mechanism.joints[0].kind == 'SLIDE'
 
 
+@pytest.mark.parametrize("bones", [("outer", "foot"), ("foot", "outer")])
+def test_a_free_tail_is_pinned_rather_than_a_head_that_is_nearer(bones):
+    armature = add_armature(
+        {
+            "lower": ((0, 0, 2.0), (0, 0, 0), "", 0.0),
+            "upper": ((0, 0, 2.0), (0.5, 0, 1.0), "", 0.0),
+            "foot": ((0, 0, 0), (0, 0, -3.0), "lower", 0.0),
+            "outer": ((0.5, 0, 1.0), (-1.0, 0, -1.0), "upper", 0.0),  # 0.2 past the foot's head
+        }
+    )
+    select(armature, "lower", "upper", "foot", "outer")
+    bpy.ops.ik2d.mechanism_new()
+    select(armature, *bones)
+    bpy.ops.ik2d.mechanism_pin()
+    (joint,) = shown(armature).joints
+    assert (joint.kind, joint.bone, joint.end, joint.other) == ('PIN', "outer", 'TAIL', "foot")
+
+
 def test_a_bone_alone_is_pinned_to_the_frame_and_what_cannot_be_changes_nothing():
     armature = add_armature({**FOUR_BAR, "rocker": ((3.0, 0, 2.0), (3.5, 0, 0), "coupler", 0.0)})
     select(armature, "crank", "coupler", "rocker")

@@ -7,13 +7,13 @@ from machine_rigs import TILT, add_machine
 from machines import MACHINES
 
 from ik2d_addon.rig.mechanism.aiming import aimed, fixed_bones
-from ik2d_addon.rig.mechanism.posing import Motions, openings, turning_matrices
+from ik2d_addon.rig.mechanism.posing import Motions, by_turns, openings
 from ik2d_addon.rig.mechanism.read import read_mechanism
 
 
 def opened(rig, turns):
     """Return how far joints are open, in sizes."""
-    own = {bone: turning_matrices(rig, bone, turns[bone]) for bone in rig.bones}
+    own = {bone: by_turns(rig, bone, turns[bone]) for bone in rig.bones}
     return openings(rig, Motions.of_rotations(rig, own)) / rig.size
 
 
