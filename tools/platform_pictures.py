@@ -61,12 +61,20 @@ def rendered(sample: str, frame: int) -> Image.Image:
         if not open_scene(str(scene_file)):
             raise SystemExit(2)
         scene = bpy.context.scene
+        widen(scene)
         set_quality(scene, SIZE[0], SAMPLES)
         scene.render.resolution_x, scene.render.resolution_y = SIZE
         scene.frame_set(frame)
         picture = Image.fromarray(np.round(render(scene)[::-1] * 255.0).astype(np.uint8))
         ik2d_addon.unregister()  # `open_scene` has registered the settings
         return picture
+
+
+def widen(scene: bpy.types.Scene) -> None:
+    """Show at both sides what the gallery's pictures are wider by, and as much in height as before."""
+    lens, before = scene.camera.data, scene.render.resolution_x / scene.render.resolution_y
+    wider = SIZE[0] / SIZE[1] / before
+    lens.lens, lens.ortho_scale = lens.lens / wider, lens.ortho_scale * wider
 
 
 def icon() -> Image.Image:

@@ -16,6 +16,7 @@ MOVING = {
     "08_cutout": ("cutout", "--step", 2, "--width", 720, "--samples", 12),
     "09_thrower": ("thrower", "--step", 2),
     "10_robot_arm": ("robot_arm", "--step", 2),
+    "11_walker": ("walker", "--step", 3),
 }
 NO_PATHS = ("08_cutout",)  # a drawing whose lines count
 NATIVE = ("07_native",)  # these move without a bake

@@ -26,16 +26,15 @@ SCRIPTS = {
     "actions": ("01_walking_leg", "1600x1500"),
     "cutout": ("08_cutout", "1600x1800"),
     "languages": ("02_excavator", "1600x1760"),
-    "live": ("03_tentacle", "1600x1200"),
     "machines": ("11_walker", "1600x1800"),
-    "panel": ("02_excavator", "1600x1760"),
+    "panel": ("02_excavator", "1600x1130"),
     "riggers": ("01_walking_leg", "1600x1800"),
     "troubles": ("01_walking_leg", "1400x1760"),
     "walk": ("01_walking_leg", "1600x1620"),
 }
 # Moving picture -> the beginning of its frames' names, its width in pixels, milliseconds a frame.
-MOVING = {"live": ("live_", 840, 60), "walk_cycle": ("cycle_", 640, 42)}
-SECONDS, LARGEST = 600, 2 * 2**20
+MOVING = {"walk_cycle": ("cycle_", 640, 42)}
+SECONDS, LARGEST = 1500, 2 * 2**20
 COLORS = 256  # of a still picture; an octree keeps rare colors, which a median cut loses
 
 

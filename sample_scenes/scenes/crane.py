@@ -255,7 +255,7 @@ def _animate(rig) -> None:
 def _surroundings() -> None:
     ground = shapes.material("Ground", (0.42, 0.36, 0.27), roughness=1.0)
     concrete = shapes.material("Concrete", (0.5, 0.5, 0.49), roughness=0.95)
-    shapes.box("Ground", (-150, -60, -1.0), (150, 300, 0.0), ground)
+    shapes.box("Ground", (-150, -60, -stage.DEEP), (150, 300, 0.0), ground)
     x = PLACE[0]
     shapes.box("Deck", (x - 1.5, -1.6, DECK - 0.3), (x + 1.5, 1.6, DECK), concrete, bevel=0.03)
     for side in (-1.2, 1.2):

@@ -282,7 +282,7 @@ def _earth():
 
 def _surroundings() -> None:
     ground = shapes.material("Ground", (0.42, 0.33, 0.21), roughness=1.0)
-    shapes.box("Ground", (-150, -300, -1.0), (150, 60, 0.0), ground)
+    shapes.box("Ground", (-150, -300, -stage.DEEP), (150, 60, 0.0), ground)
     shapes.heap("Dig site", (6.4, 0.0), 2.3, 0.75, _earth(), seed=3)
     angle = math.radians(62)
     shapes.heap("Spoil heap", (6.0 * math.cos(angle), 6.0 * math.sin(angle)), 1.5, 0.9, _earth(), seed=5)

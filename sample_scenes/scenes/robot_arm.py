@@ -231,7 +231,7 @@ def _surroundings() -> None:
     wood = shapes.material("Table", (0.50, 0.36, 0.22), roughness=0.7)
     floor = shapes.material("Floor", (0.30, 0.33, 0.36), roughness=0.9)
     wall = shapes.material("Wall", (0.40, 0.46, 0.50), roughness=1.0)
-    shapes.box("Floor", (-30, -30, -0.5), (30, 2.2, 0.0), floor)
+    shapes.box("Floor", (-30, -30, -stage.DEEP), (30, 2.2, 0.0), floor)
     shapes.box("Wall", (-30, 2.2, -0.5), (30, 2.6, 20), wall)
     shapes.box("Table", (-1.15, -0.95, TABLE - 0.06), (1.15, 0.42, TABLE), wood, bevel=0.012)
     for x in (-1.05, 1.05):

@@ -14,6 +14,7 @@ from ik2d_addon.bake import solve
 from . import shapes, tab
 
 SUN = (-300.0, -100.0, 50.0)  # where no camera sees the line that the viewport draws below it
+DEEP = 30.0  # how far down the ground goes: a view from the front sees no end of it
 SIDEBAR = 240  # pixels wide at scale 1, with the tabs
 # What a window of 1280 x 800 leaves of the view between toolbar and sidebar, and below the headers, as parts
 # of the view's width: so much the picture may fill, its middle so far to the left of the view's.

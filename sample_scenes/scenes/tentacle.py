@@ -90,7 +90,7 @@ def _surroundings() -> None:
     sand = shapes.material("Sand", (0.62, 0.52, 0.36), roughness=1.0)
     sea = shapes.material("Sea", (0.07, 0.33, 0.42), roughness=1.0)
     rock = shapes.material("Rock", (0.16, 0.2, 0.22), roughness=0.9)
-    shapes.box("Sea floor", (-40, -30, -1.0), (40, 3.2, -0.02), sand)
+    shapes.box("Sea floor", (-40, -30, -stage.DEEP), (40, 3.2, -0.02), sand)
     shapes.box("Back wall", (-40, 3.0, -1.0), (40, 3.4, 30), sea)
     for i, (x, y, radius) in enumerate(ROCKS):
         shapes.heap("Rock", (x, y), radius, radius * 0.7, rock, seed=i)

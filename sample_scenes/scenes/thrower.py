@@ -356,7 +356,7 @@ def _surroundings() -> None:
     grass = shapes.material("Ground", (0.27, 0.38, 0.2), roughness=1.0)
     wood = shapes.material("Wood", (0.42, 0.26, 0.12), roughness=0.8)
     line = shapes.material("Line", (0.9, 0.88, 0.8), roughness=0.8)
-    shapes.box("Ground", (-80, -30, -0.5), (80, 90, 0.0), grass)
+    shapes.box("Ground", (-80, -30, -stage.DEEP), (80, 90, 0.0), grass)
     shapes.box("Line", (0.95, -1.6, 0.0), (1.02, 1.6, 0.004), line)
     shapes.box("Shelf", (STAND - 0.32, -0.22, TABLE - 0.06), (STAND + 0.32, 0.22, TABLE), wood, bevel=0.01)
     shapes.box("Post", (STAND - 0.06, -0.06, 0.0), (STAND + 0.06, 0.06, TABLE - 0.06), wood, bevel=0.01)

@@ -240,7 +240,7 @@ def _surroundings() -> None:
     post = shapes.material("Post", (0.16, 0.12, 0.09), roughness=0.9)
     hill = shapes.material("Headland", (0.26, 0.42, 0.36), roughness=1.0)
     cloud = shapes.material("Cloud", (1.0, 1.0, 1.0), roughness=1.0, glow=0.25)
-    shapes.box("Beach", (-80, -60, -1.0), (120, 13, 0.0), sand)
+    shapes.box("Beach", (-80, -60, -stage.DEEP), (120, 13, 0.0), sand)
     shapes.box("Wet beach", (-80, 13, -1.0), (120, 18, -0.01), wet)
     shapes.box("Foam", (-80, 17.6, -1.0), (120, 18.4, 0.0), foam)
     shapes.box("Wave", (-80, 23.0, -1.0), (120, 23.3, 0.0), foam)

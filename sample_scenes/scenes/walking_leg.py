@@ -143,6 +143,6 @@ def _surroundings() -> None:
     for i in range(-5, 12):
         low, high = (i * 0.75 - 0.36, -1.5, -0.3), (i * 0.75 + 0.36, 1.5, 0.0)
         shapes.box("Slab", low, high, pale if i % 2 else dark, bevel=0.03)
-    shapes.box("Ground", (-60, -40, -0.6), (60, 60, -0.06), grass)
+    shapes.box("Ground", (-60, -40, -stage.DEEP), (60, 60, -0.06), grass)
     stage.light((0.6, 0.75, 0.84), sun=2.3, strength=0.7)
     stage.aim_sun((0.45, 0.7, -0.9))

@@ -54,6 +54,6 @@ def ground(level: float) -> None:
     Cameras without perspective look down a little, and see where it ends as the horizon.
     """
     grass = shapes.material("Ground", (0.34, 0.42, 0.36), roughness=1.0)
-    shapes.box("Ground", (-80, -80, level - 0.6), (80, 40, level), grass)
+    shapes.box("Ground", (-80, -80, -stage.DEEP), (80, 40, level), grass)
     stage.light((0.6, 0.75, 0.84), sun=2.3, strength=0.7)
     stage.aim_sun((0.45, 0.7, -0.9))

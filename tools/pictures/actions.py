@@ -7,13 +7,12 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from window import calm, in_front, look_at, named, picture, ui
+from window import call, calm, in_front, look_at, named, picture, set_open, ui
 
 # Of each clip its last frame, how far a foot swings and how high it is lifted, and how far the body sinks.
 CLIPS = {"Idle": (60, 0.0, 0.0, 0.1), "Walk": (32, 0.4, 0.3, 0.1), "Run": (20, 0.5, 0.45, 0.15)}
 TARGETS = ("Ankle Target L", "Ankle Target R")
 SHOWN = 9  # the frame that is shown
-RESULT, OPTIONS = 24, 92  # so far below Clear Bake are the headers of the result, and of Bake Options
 
 
 def act(ob, action):
@@ -58,31 +57,23 @@ def make_clips(walker):
     scene.frame_set(SHOWN)
 
 
-def click_below_clear(area, sidebar, units):
-    """Click a header so far below Clear Bake: pixels at scale 1."""
-    _x, y = yield from ui.find_button(area, sidebar, "ik2d.clear_bake")
-    yield from ui.click(sidebar.x + 60, y - int(units * bpy.context.preferences.system.ui_scale))
-    yield 0.8
-
-
 def test():
     """Choose all actions and new ones, bake, and open the result."""
     walker = bpy.data.objects["Walker"]
     bpy.context.view_layer.objects.active = walker
     walker.select_set(True)
     make_clips(walker)
-    area, sidebar = yield from in_front("IK 2D")
+    _, sidebar = yield from in_front("IK 2D")
     calm()
     look_at(walker.location.x + 0.4, 1.4, 9.0)
     settings = walker.ik2d
     settings.actions_to_bake, settings.bake_into = 'ALL', 'NEW'
     yield 0.5
-    yield from click_below_clear(area, sidebar, OPTIONS)
+    yield from set_open(sidebar, "IK2D_PT_bake_options")
     yield from picture("riggers_5_actions")
-    yield from ui.click_button(area, sidebar, "ik2d.bake")
-    yield from ui.wait_until(lambda: named("objects", "Walker").ik2d.last_bake, "the bake", 60)
+    yield from call("bake")
     assert named("objects", "Walker").animation_data.action.name == "Walk baked"
-    yield from click_below_clear(area, sidebar, RESULT)
+    yield from set_open(sidebar, "ik2d_last_bake")
     yield from picture("riggers_6_actions_baked")
 
 

@@ -7,7 +7,7 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from window import calm, click_sub_panel, in_front, look_at, named, picture, scroll, ui
+from window import call, calm, in_front, look_at, named, picture, scroll, set_open, ui
 
 WAVES, SWITCHES, STEPS, LIFTS = 12, 42, 58, 106  # frames
 
@@ -90,9 +90,11 @@ def parts_and_bones():
     yield from picture("cutout_01_parts")
     back()
     fox.hide_set(False)
+    fox.data.display_type = 'STICK'  # in the sample they are wires, which hide no part
     select("Fox", bones=["hips"])
     fit(3.3, 0.1, 0.9)
     yield from picture("cutout_02_bones")
+    fox.data.display_type = 'WIRE'
     fox.data.pose_position = 'POSE'
 
 
@@ -112,7 +114,7 @@ def arm_by_hand():
     yield from picture("cutout_03_by_hand")
 
 
-def legs(area, sidebar):
+def legs(sidebar):
     """A leg's chain, its foot, and the ground."""
     scene = bpy.context.scene
     for chain in rig().ik2d.chains:
@@ -121,7 +123,7 @@ def legs(area, sidebar):
     choose("Leg.near", "shin.near")
     fit(3.0, -0.25, 0.95)
     yield from picture("cutout_04_leg")
-    yield from click_sub_panel(area, sidebar, "Foot or Hand", "].foot.roll")
+    yield from set_open(sidebar, "IK2D_PT_foot")
     fit(1.25, -0.42, 0.28)
     yield from picture("cutout_05_foot")
     scene.frame_set(LIFTS)
@@ -130,35 +132,32 @@ def legs(area, sidebar):
     yield from picture("cutout_06_stair")
 
 
-def arm_and_tail(area, sidebar):
+def arm_and_tail(sidebar):
     """The hand that waves, the tail, and the frame where keys take over."""
     scene = bpy.context.scene
     scene.frame_set(WAVES)
     choose("Arm.near", "forearm.near")
     fit(2.2, -0.6, 1.1)
     yield from picture("cutout_07_wave")
-    yield from click_sub_panel(area, sidebar, "Foot or Hand")
+    yield from set_open(sidebar, "IK2D_PT_foot", False)
     choose("Tail", "tail.6")
-    yield from click_sub_panel(area, sidebar, "Advanced", "].solver")
+    yield from set_open(sidebar, "IK2D_PT_advanced")
     fit(2.0, -0.85, 0.95)
     yield from picture("cutout_08_tail")
-    yield from click_sub_panel(area, sidebar, "Advanced")
+    yield from set_open(sidebar, "IK2D_PT_advanced", False)
     scene.frame_set(SWITCHES)
     choose("Arm.near", "forearm.near")
     fit(2.2, -0.6, 1.0)
     yield from picture("cutout_09_switch")
 
 
-def baked(area, sidebar):
+def baked(sidebar):
     """All of it as keys."""
     rig().ik2d.chains["Arm.near"].enabled = False  # whose own keys a bake would replace
     choose("Leg.near", "shin.near")
     bpy.context.scene.frame_set(100)
     fit(3.4, 0.35, 0.95)
-    yield from ui.click_button(area, sidebar, "ik2d.bake")
-    chains = [chain.name for chain in rig().ik2d.chains if chain.enabled]
-    done = lambda: all(rig().ik2d.chains[name].bake_mark for name in chains)  # noqa: E731
-    yield from ui.wait_until(done, "the bake", 60)
+    yield from call("bake")
     yield from scroll(sidebar)
     yield from picture("cutout_10_baked")
 
@@ -170,10 +169,9 @@ def test():
     area.spaces.active.shading.light = 'FLAT'
     yield from parts_and_bones()
     yield from arm_by_hand()
-    area, sidebar = yield from in_front("IK 2D")
-    yield from legs(area, sidebar)
-    yield from arm_and_tail(area, sidebar)
-    yield from baked(area, sidebar)
+    yield from legs(sidebar)
+    yield from arm_and_tail(sidebar)
+    yield from baked(sidebar)
 
 
 ui.run(test)

@@ -8,11 +8,9 @@ from importlib import import_module
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from window import calm, in_front, look_at, named, picture, ui  # isort: skip
-from machine_steps import open_mechanism  # isort: skip
+from window import call, calm, in_front, look_at, named, picture, set_open, ui
 
 OVERLAY = "bl_ext.user_default.ik2d.ik2d_addon.features.overlay.settings"
-SLOW = 60  # seconds, for a machine that is busy
 LEG = " 1 aft"
 OF_A_LEG = "upper link", "lower link", "upper", "lower", "outer", "foot"
 PARTS = ("crank", *(f"{part}{LEG}" for part in OF_A_LEG))
@@ -53,11 +51,6 @@ def select(*names):
         (pose[name] if bpy.app.version >= (5, 0) else data[name]).select = True
 
 
-def made(count):
-    """Whether so many mechanisms are there."""
-    return lambda: len(rig().ik2d.mechanisms) == count
-
-
 def mechanism():
     """Return the active mechanism."""
     return rig().ik2d.mechanisms[rig().ik2d.active_mechanism]
@@ -66,6 +59,7 @@ def mechanism():
 def bones():
     """One leg's bones, and those that carry it."""
     walker = rig()
+    bpy.context.scene.frame_set(1)
     while walker.ik2d.mechanisms:
         bpy.ops.ik2d.mechanism_remove()
     for bone in walker.pose.bones:
@@ -87,23 +81,17 @@ def bones():
     yield from picture("machine_02_parts")
 
 
-def one_leg(area, sidebar):
+def one_leg():
     """The mechanism of one leg: made, pinned, driven, turned, closed at rest."""
     select(*PARTS[1:], "crank")
-    yield from ui.click_button(area, sidebar, "ik2d.mechanism_new")
-    yield from ui.wait_until(made(1), "the mechanism", SLOW)
-    yield 1.0
+    yield from call("mechanism_new")
     yield from picture("machine_03_new")
     select(f"outer{LEG}", f"foot{LEG}")
     yield 0.5
-    yield from ui.click_button(area, sidebar, "ik2d.mechanism_pin")
-    yield from ui.wait_until(lambda: len(mechanism().joints) == 3, "the pin", SLOW)
-    yield 0.5
+    yield from call("mechanism_pin")
     yield from picture("machine_04_pin")
     select("crank")
-    if not mechanism().drivers:
-        yield from ui.click_button(area, sidebar, "ik2d.mechanism_drive")
-    yield from ui.wait_until(lambda: len(mechanism().drivers) == 1, "the driver", SLOW)
+    yield from call("mechanism_drive", by='KEYS')
     yield from picture("machine_05_driven")
     mechanism().live = True
     rig().pose.bones["crank"].rotation_euler.x = -0.9
@@ -113,7 +101,7 @@ def one_leg(area, sidebar):
     yield 0.5
 
 
-def gap(area, sidebar):
+def gap():
     """A pin that is a little apart at rest."""
     mechanism().live = False
     for bone in rig().pose.bones:
@@ -125,17 +113,16 @@ def gap(area, sidebar):
     look_at(-0.54, 1.5, 1.6)
     yield 1.0
     yield from picture("machine_07_gap")
-    yield from ui.click_button(area, sidebar, "ik2d.mechanism_close_rest")
-    yield 0.5
+    yield from call("mechanism_close_rest")
 
 
-def all_legs(area, sidebar):
+def all_legs(sidebar):
     """All twelve legs and their keys: the sample as it is."""
     backdrop(False)
     bpy.context.scene.frame_set(1)
     select("crank")
     look_at(1.2, 3.45, 6.8)
-    yield from open_mechanism(area, sidebar)
+    yield from set_open(sidebar, "IK2D_PT_mechanism")
     yield from picture("machine_08_legs")
     backdrop(True)
     bpy.context.scene.frame_set(60)
@@ -143,13 +130,12 @@ def all_legs(area, sidebar):
     look_at(6.2, 3.45, 6.8)
     yield 1.0
     yield from picture("machine_09_keys")
-    yield from baked(area, sidebar)
+    yield from baked()
 
 
-def baked(area, sidebar):
+def baked():
     """The walker's bake, and its keys taken away again."""
-    yield from ui.click_button(area, sidebar, "ik2d.bake")
-    yield from ui.wait_until(lambda: bool(rig().ik2d.last_bake), "the bake", 2 * SLOW)
+    yield from call("bake")
     bpy.context.scene.frame_set(100)
     select("crank")
     look_at(9.66, 3.45, 6.8)
@@ -160,13 +146,13 @@ def baked(area, sidebar):
 
 def test():
     """All of it."""
-    area, sidebar = yield from in_front("IK 2D")
+    _, sidebar = yield from in_front("IK 2D")
     calm()
     import_module(OVERLAY).overlay_settings().show = True
-    yield from all_legs(area, sidebar)
+    yield from all_legs(sidebar)
     yield from bones()
-    yield from one_leg(area, sidebar)
-    yield from gap(area, sidebar)
+    yield from one_leg()
+    yield from gap()
 
 
 ui.run(test)

@@ -7,12 +7,12 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from window import calm, in_front, look_at, named, picture, ui
+from window import call, calm, in_front, look_at, named, picture, ui
 
 
 def test():
     """Select the arm's bones, bake, and show a frame in the middle."""
-    area, sidebar = yield from in_front("IK 2D")
+    yield from in_front("IK 2D")
     calm()
     rig = named("objects", "Excavator")
     bpy.ops.object.mode_set(mode='POSE')
@@ -20,10 +20,9 @@ def test():
     for name in ("boom", "stick"):
         (rig.pose.bones[name] if bpy.app.version >= (5, 0) else rig.data.bones[name]).select = True
     bpy.context.scene.frame_end = 60
-    yield from ui.click_button(area, sidebar, "ik2d.bake")
-    yield from ui.wait_until(lambda: rig.ik2d.chains[0].bake_mark, "the bake", 60)
+    yield from call("bake")
     bpy.context.scene.frame_set(14)
-    look_at(4.4, 2.2, 11.8)
+    look_at(4.4, 1.8, 11.8)
     yield 1.0
     yield from picture("panel", ui.region()[1])
 

@@ -7,11 +7,10 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from window import calm, click_sub_panel, in_front, named, picture, scroll, ui
+from window import call, calm, in_front, named, picture, scroll, set_open, ui
 
 STEP = ((1, (0.0, 0.0, 0.0)), (13, (0.0, -0.28, 0.26)), (25, (0.0, -0.5, 0.0)))
 MIDDLE = 10  # the frame that is shown
-RIG = 163  # so far below Bend is the header of the panel Rig: pixels at scale 1
 HIDDEN = ("Face", "Fingers", "Arm", "Torso (Tweak)", "Leg.R", "Leg.L (FK)", "Leg.L (Tweak)")
 
 
@@ -49,52 +48,37 @@ def generate():
 def look_from_the_left():
     """See the left leg from its side."""
     area, _ = ui.region()
-    area.spaces.active.overlay.show_text = True
-    view = area.spaces.active.region_3d
+    space = area.spaces.active
+    space.overlay.show_text, space.shading.background_type = True, 'THEME'  # its text is white
+    view = space.region_3d
     view.view_perspective = 'ORTHO'
     view.view_rotation = (0.5, 0.5, 0.5, 0.5)
     view.view_location, view.view_distance = (0.1, -0.42, 0.62), 2.6
 
 
-def open_rig_panel(area, sidebar):
-    """Click the header of the panel Rig: it is below those of Chain."""
-    x, y = yield from ui.find_button(area, sidebar, "].bend")
-    yield from ui.click(x, y - int(RIG * bpy.context.preferences.system.ui_scale))
-    yield 0.8
-    yield from ui.find_button(area, sidebar, "ik2d.release")
-
-
-def call(name):
-    """Run an operator as a button in the viewport's sidebar does."""
-    area, view = ui.region()
-    with bpy.context.temp_override(window=ui.window(), area=area, region=view):
-        getattr(bpy.ops.ik2d, name)('INVOKE_DEFAULT')
-    yield 1.0
-
-
 def test():
     """Adopt, bake, native."""
     generate()
-    area, sidebar = yield from in_front("IK 2D")
+    _, sidebar = yield from in_front("IK 2D")
     calm()
     look_from_the_left()
-    yield from call("adopt")
+    yield from call("adopt", 'INVOKE_DEFAULT')
     yield from picture("riggers_1_adopting", still=False)
     yield from ui.key('RET')
     yield from ui.wait_until(lambda: len(named("objects", "rig").ik2d.chains) == 1, "the chain")
-    yield from open_rig_panel(area, sidebar)
-    yield from ui.click_button(area, sidebar, "].adopted.show_notes")
+    yield from set_open(sidebar, "IK2D_PT_rig")
+    named("objects", "rig").ik2d.chains[0].adopted.show_notes = True
     yield from scroll(sidebar)
     yield from picture("riggers_2_adopted")
     yield from call("bake")
-    yield from ui.wait_until(lambda: named("objects", "rig").ik2d.last_bake, "the bake", 60)
+    yield from scroll(sidebar, -1)
+    yield from set_open(sidebar, "ik2d_last_bake")
     yield from picture("riggers_3_baked")
     yield from call("clear_bake")
     yield from call("make_native")
-    yield from ui.wait_until(lambda: named("objects", "rig").ik2d.chains[0].native_constraint, "the drivers")
     yield from scroll(sidebar, -1)
-    yield from click_sub_panel(area, sidebar, "Advanced")
-    yield from click_sub_panel(area, sidebar, "Reach")
+    yield from set_open(sidebar, "IK2D_PT_advanced")
+    yield from set_open(sidebar, "IK2D_PT_reach")
     yield from picture("riggers_4_native")
 
 

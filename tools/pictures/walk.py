@@ -8,7 +8,7 @@ from math import radians
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from window import at, calm, click_sub_panel, in_front, look_at, named, picture, scroll, ui
+from window import at, call, calm, in_front, look_at, named, picture, scroll, set_open, ui
 
 CYCLE = range(33, 65)
 FRAME, LATER = 12, 28
@@ -97,7 +97,7 @@ def choose_and_add():
     yield from picture("walk_04_added")
 
 
-def pose_it(area, sidebar):
+def pose_it(sidebar):
     """Live on a later frame, dragged, drawn, limited."""
     assert rig().ik2d.chains[0].live
     bpy.context.scene.frame_set(LATER)
@@ -118,9 +118,9 @@ def pose_it(area, sidebar):
     chain = rig().ik2d.chains[0]
     knee = chain.joints["shin.R"]
     knee.limit_min, knee.limit_max, knee.use_limit = radians(5), radians(150), True
-    yield from click_sub_panel(area, sidebar, "Joints", "limits_from_bones")
+    yield from set_open(sidebar, "IK2D_PT_joints")
     yield from picture("walk_08_limits")
-    yield from click_sub_panel(area, sidebar, "Joints")
+    yield from set_open(sidebar, "IK2D_PT_joints", False)
 
 
 def bake_it(area, sidebar):
@@ -129,12 +129,11 @@ def bake_it(area, sidebar):
     added("L")
     for chain in rig().ik2d.chains:
         chain.hand_rotation = 'WORLD'
-    yield from click_sub_panel(area, sidebar, "Foot or Hand", "].hand_rotation")
+    yield from set_open(sidebar, "IK2D_PT_foot")
     yield from picture("walk_09_both_legs")
-    yield from click_sub_panel(area, sidebar, "Foot or Hand")
+    yield from set_open(sidebar, "IK2D_PT_foot", False)
     bpy.context.scene.frame_set(FRAME)
-    yield from ui.click_button(area, sidebar, "ik2d.bake")
-    yield from ui.wait_until(lambda: all(chain.bake_mark for chain in rig().ik2d.chains), "the bake", 60)
+    yield from call("bake")
     yield from scroll(sidebar)
     yield from picture("walk_10_baked")
     select("Walker")
@@ -152,7 +151,7 @@ def test():
     yield from preferences()
     yield from choose_and_add()
     area, sidebar = yield from in_front("IK 2D")
-    yield from pose_it(area, sidebar)
+    yield from pose_it(sidebar)
     yield from bake_it(area, sidebar)
 
 

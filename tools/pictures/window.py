@@ -4,19 +4,25 @@
 import json
 import os
 import sys
+from collections.abc import Iterator
+from ctypes import c_char_p, c_short, c_void_p, string_at
+from functools import cache
 from pathlib import Path
 
 import bpy
 
 sys.dont_write_bytecode = True
-sys.path[:0] = [os.environ["IK2D_GUI_TOOLS"], os.environ["IK2D_GUI_STEPS"]]
-from arm_steps import at, click_sub_panel, ui  # noqa: E402
+SCENES = Path(__file__).resolve().parents[2] / "sample_scenes"
+sys.path[:0] = [os.environ["IK2D_GUI_TOOLS"], os.environ["IK2D_GUI_STEPS"], str(SCENES)]
+from arm_steps import at, ui  # noqa: E402
+from scenes import tab  # noqa: E402
 
-__all__ = ["at", "calm", "click_sub_panel", "in_front", "look_at", "named", "picture", "scroll", "ui"]
+__all__ = ["at", "call", "calm", "in_front", "look_at", "named", "picture", "scroll", "set_open", "ui"]
 
 SHOTS = Path(os.environ["IK2D_SHOTS"])
 SCALE = 1.6  # of the interface: its text is legible at half the picture's size
 REST = (12, 12)  # where the mouse hides nothing and asks for no tooltip
+CLOSED, OPEN = 1 << 2, 1  # of a panel, of a panel within one: bits of their flags in Blender's files
 
 
 def calm() -> None:
@@ -79,6 +85,59 @@ def picture(name: str, *regions: bpy.types.Region, still: bool = True, rows: int
         low, high = min(r.y for r in regions), max(r.y + r.height for r in regions)
         low = high - rows if rows else low
         path.with_suffix(".json").write_text(json.dumps([left, height - high, right, height - low]))
+
+
+def call(operator: str, how: str = 'EXEC_DEFAULT', **arguments):
+    """Run an operator of ours as a button in the sidebar does."""
+    area, view = ui.region()
+    with bpy.context.temp_override(window=ui.window(), area=area, region=view):
+        getattr(bpy.ops.ik2d, operator)(how, **arguments)
+    yield 1.0
+
+
+def set_open(sidebar: bpy.types.Region, name: str, is_open: bool = True):
+    """Open or close a panel, by its class, or a part of one, by its id: Blender lets only clicks do it."""
+    for panel in _panels(sidebar.as_pointer() + _place("ARegion", "panels")):
+        if string_at(panel + _place("Panel", "panelname[64]")).decode() == name:
+            _set(panel + _place("Panel", "flag"), CLOSED, not is_open)
+            break
+        parts = _items(panel + _place("Panel", "layout_panel_states"))
+        ids = {
+            c_char_p.from_address(part + _place("LayoutPanelState", "*idname")).value: part for part in parts
+        }
+        if name.encode() in ids:
+            _set(ids[name.encode()] + _place("LayoutPanelState", "flag"), OPEN, is_open)
+            break
+    else:
+        raise AssertionError(f"The sidebar has no panel {name}")
+    for _ in range(2):  # where the panels below it go is known once it is drawn
+        sidebar.tag_redraw()
+        yield 0.5
+
+
+@cache
+def _place(struct: str, member: str) -> int:
+    return tab.member(struct, member)[0]
+
+
+def _items(place: int) -> Iterator[int]:
+    """Yield the addresses of a list's items; each begins with that of the next."""
+    item = c_void_p.from_address(place).value
+    while item:
+        yield item
+        item = c_void_p.from_address(item).value
+
+
+def _panels(place: int) -> Iterator[int]:
+    """Yield the panels of a list and those below them."""
+    for panel in _items(place):
+        yield panel
+        yield from _panels(panel + _place("Panel", "children"))
+
+
+def _set(place: int, bit: int, on: bool) -> None:
+    flag = c_short.from_address(place)
+    flag.value = flag.value | bit if on else flag.value & ~bit
 
 
 def scroll(sidebar, way=1):
