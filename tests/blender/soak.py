@@ -35,7 +35,7 @@ from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.features.overlay import chains_seen
 from ik2d_addon.features.overlay.settings import PARTS, overlay_settings
 from ik2d_addon.features.setup import chain_presets
-from ik2d_addon.live.registry import RIGS, key_of
+from ik2d_addon.live.registry import RIGS, key_of, problem_of_live
 
 REACH = 5.0
 # How far a tip may be from its target, and a joint from where it was, in parts of the reach.
@@ -170,10 +170,13 @@ class Animator:
         bpy.context.scene.frame_set(self.random.randint(1, 20), subframe=self.random.choice((0.0, 0.5)))
 
     def do_scrub_forth_and_back(self) -> None:
-        """A frame shows the same however one got to it."""
+        """A frame shows the same however one got to it, but for bones that chains turn on other frames alone."""
         scene = bpy.context.scene
         scene.frame_set(scene.frame_current)
         before = self.posed()
+        for armature in self.armatures:  # without keys they keep the pose of the frame before
+            if any(chain.live and chain.enabled and problem_of_live(chain) for chain in armature.ik2d.chains):
+                del before["joints"][armature.name]
         scene.frame_set(self.random.randint(1, 20))
         scene.frame_set(self.random.randint(1, 20), subframe=0.25)
         scene.frame_set(before["frame"])
