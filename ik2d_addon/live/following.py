@@ -45,7 +45,7 @@ class LiveItem:
         raise NotImplementedError
 
     def _rest_now(self) -> list[Any]:
-        """Return what it depends on of armature data."""
+        """Armature data that it is solved from, in the order in which `_rest` has it."""
         raise NotImplementedError
 
     def rest_changed(self) -> bool:
