@@ -170,7 +170,7 @@ class Animator:
         bpy.context.scene.frame_set(self.random.randint(1, 20), subframe=self.random.choice((0.0, 0.5)))
 
     def do_scrub_forth_and_back(self) -> None:
-        """A frame shows the same however one got to it, but for bones that chains turn on other frames alone."""
+        """A frame shows the same however one got to it, but for bones that chains turn on other frames."""
         scene = bpy.context.scene
         scene.frame_set(scene.frame_current)
         before = self.posed()
