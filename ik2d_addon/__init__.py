@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""IK 2D: exact 2D inverse kinematics for planar bone chains of 3D rigs.
+"""IK 2D: exact 2D inverse kinematics for planar bone chains and machines of 3D rigs.
 
 Importing this package needs no Blender: `ik2d_addon.core` is numpy alone.
 """

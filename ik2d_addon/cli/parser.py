@@ -109,7 +109,7 @@ class _Command:
 def _parser(opens_scene: bool) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="python -m ik2d_addon" if opens_scene else "blender SCENE.blend --command ik2d",
-        description="Drive planar bone chains with exact 2D inverse kinematics.",
+        description="Drive planar bone chains and machines with exact 2D inverse kinematics.",
         allow_abbrev=False,
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

@@ -8,7 +8,7 @@ from typing import Any
 from bpy.types import Object
 
 from ...core import IK2DError
-from ...core.words import listed, number_of, say
+from ...core.words import listed, number_of, refusal, say
 from ...ui.context import active_mechanism
 from ...ui.preferences import is_live_at_once
 from .editing import add_mechanism, take_in, with_carriers
@@ -42,6 +42,7 @@ def make_mechanism(armature: Object, bones: Sequence[str]) -> str:
     active = armature.data.bones.active
     with all_or_nothing(armature):
         names = without_frame(armature, with_carriers(armature, bones))
+        refuse_taken(armature, names)
         named = active is not None and active.name in names
         mechanism = add_mechanism(armature, names, active.name if named else "")
         joints = propose_joints(mechanism)
@@ -68,11 +69,24 @@ def what_drives(mechanism: Any) -> str:
 def taken_in(armature: Object, bones: Sequence[str]) -> Any:
     """Return the mechanism of bones with all of them in it, and make it the active one."""
     mechanism = mechanism_with(armature, bones) or active_mechanism(armature)
+    refuse_taken(armature, bones, mechanism)
     new = take_in(mechanism, bones)
     if new:
         propose_drivers(mechanism, set(new) - set(bones))
     activate(mechanism)
     return mechanism
+
+
+def refuse_taken(armature: Object, bones: Sequence[str], mechanism: Any = None) -> None:
+    """Raise IK2DError for bones of an enabled mechanism other than the one that they are for."""
+    for other in armature.ik2d.mechanisms:
+        bone = next((bone for bone in bones if bone in other.bones), None)
+        if other.enabled and other != mechanism and bone is not None:
+            raise refusal(
+                "Mechanism '{name}' has the bone '{bone}' already; disable it, or add to it",
+                name=other.name,
+                bone=bone,
+            )
 
 
 def activate(mechanism: Any) -> None:

@@ -35,7 +35,7 @@ from .editing import (
     with_carriers,
 )
 from .joining import end_to_pin, end_to_slide, frame_bones, is_along
-from .making import activate, all_or_nothing, make_mechanism, taken_in, what_drives
+from .making import activate, all_or_nothing, make_mechanism, refuse_taken, taken_in, what_drives
 from .proposals import propose_drivers
 from .rest_pose import close_rest_pose
 from .selection import (
@@ -148,6 +148,7 @@ class IK2D_OT_mechanism_ram(ChainOperator, Operator):
         armature, (rod, barrel) = active_armature(context), selected_bones(context)
         taken = with_carriers(armature, [barrel, rod])
         mechanism = mechanism_with(armature, taken)
+        refuse_taken(armature, taken, mechanism)
         with all_or_nothing(armature, mechanism):
             is_new = mechanism is None
             if is_new:

@@ -392,3 +392,27 @@ def test_the_panels_stay_while_a_mechanisms_target_is_active():
     assert bpy.ops.ik2d.mechanism_remove() == {'FINISHED'}
     assert [one.name for one in armature.ik2d.mechanisms] == ["first"]
     assert active_armature(bpy.context) is None  # nothing follows it
+
+
+def test_a_button_takes_no_bone_of_another_mechanism_unless_that_is_disabled():
+    armature, first = add_machine(excavator())
+    bones = [bone.name for bone in first.bones]
+    ram = next(one for one in first.joints if one.kind == 'RAM')
+    select(armature, *bones)
+    with pytest.raises(RuntimeError, match="has the bone '.*' already; disable it, or add to it"):
+        bpy.ops.ik2d.mechanism_new()
+    assert len(armature.ik2d.mechanisms) == 1 and [bone.name for bone in first.bones] == bones
+    rod, barrel = ram.bone, ram.other
+    first.enabled = False
+    add_mechanism(armature, [bone for bone in bones if bone not in (rod, barrel)], "again")
+    first, again = armature.ik2d.mechanisms
+    first.enabled = True
+    counts = len(first.joints), len(again.bones)
+    for button in (bpy.ops.ik2d.mechanism_pin, bpy.ops.ik2d.mechanism_ram):
+        select(armature, rod, "boom")
+        with pytest.raises(RuntimeError, match="already; disable it, or add to it"):
+            button()
+    assert counts == (len(first.joints), len(again.bones))
+    first.enabled = again.enabled = False
+    select(armature, *bones)
+    assert bpy.ops.ik2d.mechanism_new() == {'FINISHED'} and len(armature.ik2d.mechanisms) == 3
