@@ -176,15 +176,15 @@ _NOTE = (
 LIMITS = """\
 ## Bakes: what limits them
 
-- *Ten chains, and one of ten bones*: a quarter to a third of what is left is Blender's own, as the \
+- *Ten chains, and one of ten bones*: a seventh to a fifth of what is left is Blender's own, as the \
 tables above show: holding the keys at 72 bytes each, showing 26 and 6 times, and evaluating the user's \
 scene once. Of the rest most is what numpy's calls cost anyway, chain by chain: pairs of bones are solved as \
 one array, but read, turned into channels and measured one by one.
 - *Next to heavy meshes*: the same; of the meshes nothing is evaluated.
 - *A million frames*: memory. Blender holds 8 million keys in 549 MiB, and an evaluated copy of them in \
 as much again.
-- *A thousand chains*: reading, keying and measuring cost 3 to 4 ms a chain, however few its frames. With \
-few frames nla.bake is faster.
+- *A thousand chains*: reading, keying and measuring cost 4 to 9 ms a chain, by the processor, however \
+few its frames. With few frames nla.bake is faster.
 - *Rigs that F-Curves alone do not place* (constraints, drivers, strips, chains whose settings have \
 keys): Blender steps through all frames in a scene of the rig alone, which takes longer than all else.
 """
