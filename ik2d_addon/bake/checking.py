@@ -9,6 +9,7 @@ from ..core import IK2DError
 from ..rig.animation import key_faults
 from ..rig.chain.chain import RigChain
 from ..rig.chain.order import TurningBones, in_order
+from ..rig.chain.renames import needed_mechanism
 from ..rig.mechanism.posing import channels_of_rest
 from ..rig.mechanism.read import RigMechanism
 from ..rig.pose.rotations import channels_at_rest
@@ -44,6 +45,8 @@ def check(
         ends = frames[:2] if asked is None else asked.limits(scene)
         chosen = frame_range(scene, *ends, frames[2])
         wanted, rigs, problems = Names.of(names, mechanisms), list[RigChain](), list[str]()
+        for name in wanted.mechanisms or ():
+            needed_mechanism(armature, name)
         if not has_no_chains(armature, wanted):
             rigs, problems = read_solvable(armature, wanted.chains, options.force)
         machines, left_out = read_mechanisms(armature, wanted.mechanisms, rigs)

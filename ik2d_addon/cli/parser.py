@@ -64,6 +64,8 @@ def parsed(arguments: Sequence[str], opens_scene: bool) -> argparse.Namespace:
             _refuse(f"{argument[:-3]} is given without a value")
     given: list[str] = [_Given(argument) for argument in joined]
     options = _parser(opens_scene).parse_args(given)
+    if options.command == "native" and bool(options.chains or options.mechanisms) == options.all:
+        _refuse("native takes --all, or names: --chain NAME, --mechanism NAME")
     if options.command in EACH_WRITTEN:
         options.alike = _alike(given[given.index(options.command) + 1 :], options.scenes)
     return options
@@ -141,9 +143,9 @@ def _commands() -> dict[str, _Command]:
             of_bakes,
         ),
         "native": _Command(
-            "convert chains to drivers, which need no extension",
-            "Turn chains into drivers in Blender's simple expressions, which need neither this extension nor"
-            " permission to run scripts, and save the files.",
+            "convert chains and mechanisms to drivers, which need no extension",
+            "Turn chains and mechanisms into drivers in Blender's simple expressions, which need neither this"
+            " extension nor permission to run scripts, and save the files.",
             [_add_native],
         ),
         "plant": _Command(
@@ -168,12 +170,10 @@ def _add_json(parser: argparse.ArgumentParser) -> None:
 
 def _add_native(parser: argparse.ArgumentParser) -> None:
     _add_armature(parser)
-    chosen = parser.add_mutually_exclusive_group(required=True)
-    _add_chain(chosen, "chain to convert, repeatable")
-    chosen.add_argument("--all", action="store_true", help="all enabled chains")
-    parser.add_argument(
-        "--remove", action="store_true", help="remove the drivers of chains again, without a trace"
-    )
+    _add_chain(parser, "chain to convert, repeatable")
+    _add_chain(parser, "mechanism to convert, repeatable", "mechanism")
+    parser.add_argument("--all", action="store_true", help="all enabled chains and mechanisms")
+    parser.add_argument("--remove", action="store_true", help="remove their drivers again, without a trace")
     _add_output(parser)
     parser.set_defaults(report=None)
 

@@ -154,8 +154,9 @@ def mechanism_names(options: argparse.Namespace) -> list[str]:
 
 def mechanisms_wanted(armature: bpy.types.Object, options: argparse.Namespace) -> list[str] | None:
     """Return the names of the armature's mechanisms to bake; None as `bake` takes it."""
-    names = getattr(options, "mechanisms", None)
-    return names and [name for name in names if name in armature.ik2d.mechanisms]
+    if options.mechanisms and options.armature is None:
+        return [name for name in options.mechanisms if name in armature.ik2d.mechanisms]
+    return list(options.mechanisms or ()) or None
 
 
 def _parts(armature: bpy.types.Object, takes_mechanisms: bool) -> list[bpy.types.PropertyGroup]:

@@ -13,11 +13,20 @@ from ...core.swing import POLE, SWING
 from ...core.words import say
 from ...rig.chain.chain import chosen_solver
 from ...rig.chain.checks.bones import rest_joints
-from ...rig.chain.native_state import TURNING, acts, constraints_of, controls_of, is_native, is_own_empty
+from ...rig.chain.native_state import (
+    TURNING,
+    acts,
+    constraints_of,
+    controls_of,
+    is_mechanism,
+    is_native,
+    is_own_empty,
+)
 from ...rig.chain.planes import FOLLOWING, reach_of
 from ...rig.chain.post import POST
 from ...rig.chain.renames import bones_of
 from ...rig.rest import rest_matrix
+from .mechanism.changes import mechanism_changed
 from .post.building import turns_on_post
 from .post.held import above_chain, held_numbers
 from .swings import follows
@@ -27,10 +36,13 @@ _SAME = 2e-5
 
 
 def changed_since_made(settings: bpy.types.PropertyGroup) -> str:
-    """Return the first change that a native chain's drivers do not follow: "its target is another one".
+    """Return the first change that drivers do not follow: "its target is another one".
 
-    Controls do not count: they act at once. "" without changes, and for a chain that is not native.
+    settings: of a chain or a mechanism. Controls do not count: they act at once. "" without changes, and for
+    what is not native.
     """
+    if is_mechanism(settings):
+        return mechanism_changed(settings)
     armature, names = settings.id_data, _bones(settings)
     if not is_native(settings) or not names:
         return ""
@@ -76,7 +88,7 @@ def changed_since_made(settings: bpy.types.PropertyGroup) -> str:
 
 
 def acts_as_set(settings: bpy.types.PropertyGroup) -> bool:
-    """Return whether a chain is native, unmuted and unchanged since."""
+    """Return whether a chain or a mechanism is native, unmuted and unchanged since."""
     return acts(settings) and not changed_since_made(settings)
 
 

@@ -20,6 +20,7 @@ from ....rig.mechanism.values import driver_values, turning_axis
 from ..controls import Control, add_control, carry_keys
 from ..drivers import Empties, angles_of, constraint_of, drive, drive_step, turning_constraint
 from ..empties import Native, note, own_empty, remove_native
+from .changes import mechanism_fingerprint
 from .plan import (
     LENGTH,
     QUATERNION,
@@ -81,6 +82,7 @@ def make_mechanism_native(armature: bpy.types.Object, settings: bpy.types.Proper
             native = _built(rig, settings, plan, empties, undo)
         except IK2DError as error:
             raise _refused(rig, error) from None
+        settings.native_print = mechanism_fingerprint(settings)
         undo.pop_all()
     return Native(*native, tuple(_warnings(rig, scene)))
 

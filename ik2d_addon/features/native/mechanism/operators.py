@@ -4,13 +4,15 @@
 from bpy.types import Context, Operator, UILayout
 
 from ....core.words import say
-from ....rig.chain.native_state import acts, controls_of, is_native
+from ....rig.chain.native_state import controls_of, is_native
 from ....ui.context import shown_mechanism, why_no_mechanism
 from ....ui.operator import ChainOperator
 from ....ui.parts import entry
 from ....ui.registration import registration
-from ....ui.text import field
+from ....ui.text import draw_text, field
+from ..changes import acts_as_set
 from ..empties import remove_native
+from .changes import mechanism_changed
 from .reasons import why_not_native
 
 
@@ -60,7 +62,10 @@ def draw_native(layout: UILayout, context: Context) -> None:
     """Draw one toggle that converts the active mechanism to drivers and reverts it, and its controls."""
     mechanism = shown_mechanism(context)
     native = mechanism is not None and is_native(mechanism)
-    if native and not acts(mechanism):
+    if native and (changed := mechanism_changed(mechanism)):
+        words = say("On drivers, but {changed}: convert again", changed=changed)
+        draw_text(layout, context, words, 'ERROR')
+    if native and not acts_as_set(mechanism):
         layout.operator("ik2d.mechanism_make_native", text=say("Convert Again"), translate=False)
     label = say("Remove Drivers") if native else say("Convert to Drivers")
     operator = "ik2d.mechanism_remove_native" if native else "ik2d.mechanism_make_native"

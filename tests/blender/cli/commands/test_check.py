@@ -163,6 +163,7 @@ def test_files_that_are_not_there_or_none_of_blenders_are_problems(tmp_path, cap
     [
         (["--armature", "Robot"], "no armature 'Robot'"),
         (["--chain", "arm"], "has a chain 'arm'; the chains are: 'shin'"),
+        (["--armature", "Rig", "--mechanism", "bars"], "'Rig' has no mechanism 'bars'"),
         (["--frames", "9:3"], "reversed"),
         (["--reduce", "0.1", "--target-keys"], "either reduced or on the target's own key frames"),
     ],

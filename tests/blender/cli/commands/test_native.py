@@ -5,6 +5,8 @@ from pathlib import Path
 
 import bpy
 import pytest
+from machine_rigs import add_machine, evaluated_openings
+from machines import four_bar
 from programs import leg_file
 from rigs import add_chain, add_leg, add_target, evaluated_tip
 
@@ -119,7 +121,7 @@ def test_all_again_is_no_error_and_changes_nothing(tmp_path, capsys):
     opened(scene)
     before = contents()
     assert native(scene, "--all") == 0
-    assert "ik2d: Rig: all enabled chains are on drivers already" in capsys.readouterr().out
+    assert "ik2d: Rig: all that is enabled is on drivers already" in capsys.readouterr().out
     opened(scene)
     assert contents() == before
 
@@ -137,16 +139,44 @@ def test_all_takes_the_enabled_chains_of_all_armatures(tmp_path):
     assert made == {"Left Leg": True, "Right Leg": True, "Off": False}
 
 
+def test_mechanisms_by_name_or_with_all_chains_and_back(tmp_path, capsys):
+    machine, mechanism = add_machine(four_bar())
+    machine.name, mechanism.name = "Machine", "Bars"
+    add_chain(add_leg("Leg"), "shin", add_target({1: (0, 0.2, 0.3), 20: (0, -0.9, 0.8)}))
+    scene = tmp_path / "both.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene))
+    before = contents()
+    assert native(scene, "--mechanism", "Bars", "--output", tmp_path / "one.blend") == 0
+    said = capsys.readouterr().out
+    assert "ik2d: Machine: 1 mechanism is on drivers now\n" in said
+    assert "ik2d:   Bars (mechanism, 3 bones): loops closed\n" in said
+    opened(tmp_path / "one.blend")
+    machine, leg = bpy.data.objects["Machine"], bpy.data.objects["Leg"]
+    assert is_native(machine.ik2d.mechanisms[0]) and not is_native(leg.ik2d.chains[0])
+    assert evaluated_openings(machine.ik2d.mechanisms[0], range(1, 26)).max() < 1e-5
+    assert native(tmp_path / "one.blend", "--all") == 0
+    said = capsys.readouterr().out
+    assert "ik2d: Machine: all that is enabled is on drivers already\n" in said
+    assert "ik2d: Leg: 1 chain is on drivers now\n" in said
+    assert native(tmp_path / "one.blend", "--all", "--remove") == 0
+    opened(tmp_path / "one.blend")
+    assert contents() == before
+    sentence = refused(capsys, scene, "--mechanism", "Bars", "--remove")
+    assert "the mechanism 'Bars' is not on drivers; leave it out" in sentence
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), "one of the arguments --chain --all is required"),
-        (("--chain", "shin", "--all"), "not allowed with argument"),
+        ((), "native takes --all, or names: --chain NAME, --mechanism NAME"),
+        (("--chain", "shin", "--all"), "native takes --all, or names"),
+        (("--mechanism", "Crane"), "no armature of the scene has a mechanism 'Crane'"),
+        (("--armature", "Rig", "--mechanism", "Crane"), "'Rig' has no mechanism 'Crane'"),
         (("--chain", "knee"), "no armature of the scene has a chain 'knee'; the chains are: 'shin'"),
         (("--armature", "Rig", "--chain", "knee"), "'Rig' has no chain 'knee'; its chains are: 'shin'"),
         (("--armature", "Cat", "--all"), "there is no armature 'Cat'"),
         (("--chain", "shin", "--remove"), "the chain 'shin' is not on drivers; leave it out"),
-        (("--all", "--remove"), "no chain is on drivers"),
+        (("--all", "--remove"), "nothing is on drivers; leave --remove out"),
         (("--all", "--output", ""), "--output is given without a name"),
         (("--all", "--report", "r.json"), "--report"),
     ],
