@@ -12,6 +12,8 @@ from random import Random
 from .case import Case, Outcome, Result
 
 BAKES = 10  # in a case
+# Seconds for these, also next to other work: more is a hang.
+LIMIT = 300.0
 # Parts of the reach: what numbers of 32 bits leave open; and, half-way, what a bake may leave unasked.
 FINE, CERTAIN, HALF_WAY = 3e-5, 2e-4, 1e-3
 # Between half-way times and frames a tip may be so many times as far off as on these.
@@ -28,7 +30,7 @@ KINDS = (("on frames", (0.0,), 0.0), ("half-way", (0.5,), CERTAIN), (AT_QUARTERS
 def run(case: Case) -> Result:
     """Bake some random limbs in a fork, and compare what was said."""
     draw = f"{case.seed} {case.number}"
-    ended, told = case.blender.call(bake_some, draw)
+    ended, told = case.blender.call(bake_some, draw, limit=LIMIT)
     if told is None:
         return case.result("random limbs", Outcome.FAILED, [f"the fork ended with {ended.code}"], ended)
     complaints = [f"bake {row['number']} ({row['what']}): {one}" for row in told for one in row["false"]]

@@ -11,6 +11,8 @@ from random import Random
 from .case import Case, Outcome, Result
 
 BAKES = 10  # in a case
+# Seconds for these, also next to other work: more is a hang.
+LIMIT = 300.0
 # Parts of the size: what numbers of 32 bits leave open in a pose, and by how much two measures may differ.
 FINE, ALIKE = 1e-5, 1e-5
 # At quarters a joint may be so many times as far open as the bound for half-way.
@@ -24,7 +26,7 @@ REASONS = ("F-Curve modifiers", "is muted", "locked rotation", "short on")
 def run(case: Case) -> Result:
     """Bake some random mechanisms in a fork, and compare what was said."""
     draw = f"{case.seed} {case.number}"
-    ended, told = case.blender.call(bake_some, draw)
+    ended, told = case.blender.call(bake_some, draw, limit=LIMIT)
     if told is None:
         return case.result("random mechanisms", Outcome.FAILED, [f"the fork ended with {ended.code}"], ended)
     complaints = [f"bake {row['number']} ({row['what']}): {one}" for row in told for one in row["false"]]
