@@ -43,9 +43,15 @@ class Affine(NamedTuple):
         """Return these matrices times others."""
         if self.linear.ndim == 2:
             moved = inner.place @ self.linear.T
+        elif inner.place.ndim == 1:
+            moved = self.linear @ inner.place
         else:
             moved = (self.linear @ inner.place[..., None])[..., 0]
-        return Affine(self.linear @ inner.linear, moved + self.place)
+        if inner.linear.ndim == 2:  # as one matrix of many rows
+            linear = (self.linear.reshape(-1, 3) @ inner.linear).reshape(self.linear.shape)
+        else:
+            linear = self.linear @ inner.linear
+        return Affine(linear, moved + self.place)
 
     @property
     def matrices(self) -> Floats:
