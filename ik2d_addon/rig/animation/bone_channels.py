@@ -175,7 +175,7 @@ def _animated(ob: bpy.types.Object) -> Iterator[ChannelValue]:
 def matrices(mode: str, values: Floats) -> Floats:
     """Return the rotations (frames, 3, 3) that Blender makes of rotation channels (frames, channels).
 
-    In memory the frames of each number are side by side: numpy multiplies such matrices in a fifth of the time.
+    In memory the frames of each number are side by side: numpy multiplies these in a fifth of the time.
     """
     axes = np.broadcast_to(turning(mode, values)(np.eye(3)[..., None]), (3, 3, len(values)))
     return axes.transpose(2, 0, 1)
