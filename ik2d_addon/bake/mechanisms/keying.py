@@ -208,18 +208,22 @@ def _shaped(
             closed[bone] = closed[bone] - _ROUND * np.rint(closed[bone][0] / _ROUND)
     channels = channels_at(rig, {bone: closed[bone] for bone in written}, single_axis)
     on_keys, on_thirds = (np.searchsorted(closed_at, each) for each in (on_keys, on_thirds))
-    rotations = []
     unwritten = rig.bones if is_sparse else [bone for bone in rig.bones if bone not in channels]
     known = closed if is_sparse else turns
     played = {bone: by_turns(rig, bone, known[bone][on_looks]) for bone in unwritten}
     solved = Motions.of_rotations(rig, dict(played)) if is_sparse else None
-    for bone, rotation in channels.items():
-        values = rotation.values[on_keys]
-        handles = _handles(values, rotation.values[on_thirds.reshape(-1, 2)])
-        rotations.append(changed(rotation, values=values, handles=handles if len(keys) > 1 else None))
+    each = [rotation.values for rotation in channels.values()]
+    values = np.concatenate([np.empty((len(closed_at), 0)), *each], axis=1)  # of all bones at once
+    at_keys, ends = values[on_keys], np.cumsum([one.shape[1] for one in each], dtype=np.intp)
+    handles = _handles(at_keys, values[on_thirds.reshape(-1, 2)])
+    between = _between(at_keys, handles, gaps, shares, held)
+    split = (np.split(one, ends, axis=-1) for one in (at_keys, handles, between))
+    rotations = []
+    for rotation, its_values, its_handles, on_way in zip(channels.values(), *split, strict=False):
+        rotations.append(changed(rotation, values=its_values, handles=its_handles if len(keys) > 1 else None))
         if held.any():
             rotations[-1] = changed(rotations[-1], held=np.append(held, False))
-        played[bone] = by_channels(rig, rotation, _between(values, handles, gaps, shares, held))
+        played[rotation.bone] = by_channels(rig, rotation, on_way)
     if len(keys) < 2:
         return rotations, np.zeros(0), np.zeros(0)
     motions = Motions.of_rotations(rig, played)

@@ -64,19 +64,15 @@ class MechanismSolution:
 
     def on(self, rows: NDArray[np.intp]) -> "MechanismSolution":
         """Return the solution on some of the frames."""
-        drivers, held, given = (
-            {name: values[rows] for name, values in each.items()}
-            for each in (self.drivers, self.held, self.given)
-        )
         return replace(
             self,
             turns=self.turns[rows],
             shifts=self.shifts[rows],
             open=self.open[rows],
             status=self.status[rows],
-            drivers=drivers,
-            held=held,
-            given=given,
+            drivers={name: values[rows] for name, values in self.drivers.items()},
+            held={name: flags[rows] for name, flags in self.held.items()},
+            given={name: values[rows] for name, values in self.given.items()},
             residual=self.residual[rows],
         )
 

@@ -4,6 +4,7 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, TypeAlias
 
 import bpy
@@ -17,6 +18,10 @@ from .versions import plays
 Singles: TypeAlias = NDArray[np.float32]
 # Times of an action, in the 32 bits that Blender counts them in.
 Times: TypeAlias = Singles
+# Keys of an F-Curve, and their left and right handles, as Blender holds them: (keys, 2) each.
+KeyPlaces: TypeAlias = tuple[Singles, Singles, Singles]
+# Those of F-Curves, by path and index, as far as they are known without reading them.
+KnownKeys: TypeAlias = Mapping[tuple[str, int], KeyPlaces | None]
 # F-Curves by path and index.
 Curves: TypeAlias = Mapping[tuple[str, int], bpy.types.FCurve]
 
@@ -90,15 +95,18 @@ class _Keys:
     left: Singles | None
 
     @classmethod
-    def of(cls, curve: bpy.types.FCurve) -> "_Keys | None":
-        """Return the keys of a curve; None for one that has more than keys."""
+    def of(cls, curve: bpy.types.FCurve, places: KeyPlaces | None) -> "_Keys | None":
+        """Return the keys of a curve; None for one that has more than keys. places: of all, if known."""
         if not _is_simple(curve):
             return None
-        keys, kinds = column(curve, "co"), column(curve, "interpolation")[:, 0]
-        right = left = None
+        kinds = column(curve, "interpolation")[:, 0]
+        if places is not None and len(places[0]) == len(kinds):
+            keys, left, right = places
+            return cls(keys[:, 0], kinds, keys[None, :, 1], right[None], left[None])
+        keys, sides = column(curve, "co"), [None, None]
         if (kinds == BEZIER).any():
-            right, left = (column(curve, f"handle_{side}")[None] for side in ("right", "left"))
-        return cls(keys[:, 0], kinds, keys[None, :, 1], right, left)
+            sides = [column(curve, f"handle_{side}")[None] for side in ("right", "left")]
+        return cls(keys[:, 0], kinds, keys[None, :, 1], *sides)
 
     @property
     def name(self) -> bytes:
@@ -149,11 +157,16 @@ class Reader:
     def __init__(self, times: Times) -> None:
         self._times = times
 
-    def values(self, curves: Sequence[bpy.types.FCurve]) -> Iterator[tuple[int, Singles]]:
-        """Yield the number of each F-Curve, in any order, and its values (frames,), exactly as in Blender."""
+    def values(
+        self, curves: Sequence[bpy.types.FCurve], known: Sequence[KeyPlaces | None] = ()
+    ) -> Iterator[tuple[int, Singles]]:
+        """Yield the number of each F-Curve, in any order, and its values (frames,), exactly as in Blender.
+
+        known: where the keys of each are, if that is known.
+        """
         alike: dict[bytes, list[tuple[int, _Keys]]] = {}
-        for number, curve in enumerate(curves):
-            keys = _Keys.of(curve) if len(self._times) > _FEW else None
+        for number, (curve, places) in enumerate(zip_longest(curves, known)):
+            keys = _Keys.of(curve, places) if len(self._times) > _FEW else None
             if keys is None or len(keys.at) > 1 and not np.diff(keys.at).min() > _CROWDED:
                 yield number, _evaluated(curve, self._times)
             else:

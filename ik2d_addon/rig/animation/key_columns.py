@@ -9,13 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.inputs import Floats
-from .fcurves import HANDLES, KEY_FIELDS, Singles, column
+from .fcurves import HANDLES, KEY_FIELDS, KeyPlaces, Singles, column
 
 # All fields of an F-Curve's keys, each column (keys, width).
 Columns = dict[str, NDArray[Any]]
-
-# Keys of an F-Curve, and their left and right handles, as Blender holds them: (keys, 2) each.
-Placed = tuple[Singles, Singles, Singles]
 
 # Blender's numbers for these, the same in all versions; bulk access takes no names.
 BEZIER, FREE, ALIGNED, AUTO_CLAMPED, GENERATED = 2, 0, 3, 4, 5
@@ -126,12 +123,12 @@ def _shaped_sides(keys: Sequence[Columns]) -> NDArray[np.bool_]:
     return mask
 
 
-def add(curves: Sequence[bpy.types.FCurve], keys: Sequence[Columns]) -> list[Placed | None]:
+def add(curves: Sequence[bpy.types.FCurve], keys: Sequence[Columns]) -> list[KeyPlaces | None]:
     """Give F-Curves sorted new keys, as many on each, instead of their own.
 
     Returns for each the places of keys and handles, where they had to be read.
     """
-    placed: list[Placed | None] = [None] * len(curves)
+    placed: list[KeyPlaces | None] = [None] * len(curves)
     rows = [row for row, columns in enumerate(keys) if "handle_left_type" in columns]
     exact = _shaped_sides([keys[row] for row in rows]) if rows else np.ones((2, 0, 0), bool)
     whole = {row for row, is_whole in zip(rows, exact.all(axis=(0, 2)), strict=True) if is_whole}

@@ -39,9 +39,7 @@ def turning_axis(rig: RigMechanism, bone: str) -> Floats:
     return axis
 
 
-def driver_values(
-    scene: bpy.types.Scene, rig: RigMechanism, times: Sequence[float]
-) -> dict[Body, ArrayLike]:
+def driver_values(scene: bpy.types.Scene, rig: RigMechanism, times: Sequence[float]) -> dict[Body, ArrayLike]:
     """Return the values of `Drivers.values` at ascending times of the scene."""
     with drivers_read(scene, rig) as drivers:
         return drivers.values(times)
