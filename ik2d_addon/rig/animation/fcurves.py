@@ -103,7 +103,7 @@ class _Keys:
         if places is not None and len(places[0]) == len(kinds):
             keys, left, right = places
             return cls(keys[:, 0], kinds, keys[None, :, 1], right[None], left[None])
-        keys, sides = column(curve, "co"), [None, None]
+        keys, sides = column(curve, "co"), list[Singles | None]((None, None))
         if (kinds == BEZIER).any():
             sides = [column(curve, f"handle_{side}")[None] for side in ("right", "left")]
         return cls(keys[:, 0], kinds, keys[None, :, 1], *sides)
