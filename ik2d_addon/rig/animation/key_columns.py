@@ -126,7 +126,8 @@ def _shaped_sides(keys: Sequence[Columns]) -> NDArray[np.bool_]:
 def add(curves: Sequence[bpy.types.FCurve], keys: Sequence[Columns]) -> list[KeyPlaces | None]:
     """Give F-Curves sorted new keys, as many on each, instead of their own.
 
-    Returns for each the places of keys and handles, where they had to be read.
+    Returns for each the places of keys and handles, where handles are set exactly: after the keys are
+    sorted, since Blender may align a free one with an automatic one.
     """
     placed: list[KeyPlaces | None] = [None] * len(curves)
     rows = [row for row, columns in enumerate(keys) if "handle_left_type" in columns]
@@ -139,7 +140,6 @@ def add(curves: Sequence[bpy.types.FCurve], keys: Sequence[Columns]) -> list[Key
         if len(curve.keyframe_points) != len(columns["co"]):  # of keys in one place Blender keeps one
             _write(curve, columns)
             merged.append(row)
-    # Blender may align a free handle with an automatic one.
     places = [place for place, row in enumerate(rows) if row not in merged]
     if places:
         rows = [rows[place] for place in places]
