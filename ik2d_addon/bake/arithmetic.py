@@ -20,8 +20,7 @@ from ..core.solution import drained
 from ..rig.animation import versions
 from ..rig.animation.actions import KnownChannels, KnownCurves
 from ..rig.animation.bone_channels import BoneRotation
-from ..rig.animation.fcurves import Singles, column, row_from
-from ..rig.animation.key_columns import Placed
+from ..rig.animation.fcurves import KeyPlaces, KnownKeys, Singles, column, row_from
 from ..rig.animation.times import evaluated_times
 from ..rig.chain.chain import RigChain
 from ..rig.chain.order import by_armature
@@ -32,8 +31,8 @@ from ..rig.scene.samples import ChainSamples
 from .keys.cubics import read_played, tips_of
 from .keys.keying import KeyedChain, KeyPlan
 
-# Of each armature by path and index.
-AllPlaced = Mapping[bpy.types.Object, Mapping[tuple[str, int], Placed | None]]
+# Those of each armature.
+AllPlaced = Mapping[bpy.types.Object, KnownKeys]
 # How many of the times Blender is asked at, besides the one of the largest miss.
 LOOKS = 5
 # The part of the reach by which Blender may differ, besides the rounding of 32-bit numbers.
@@ -173,7 +172,7 @@ def _played(
 
 
 def _at_keys(
-    curves: Sequence[bpy.types.FCurve], times: Singles, placed: Sequence[Placed | None]
+    curves: Sequence[bpy.types.FCurve], times: Singles, placed: Sequence[KeyPlaces | None]
 ) -> Singles | None:
     """Return F-Curves' values (c, 2 m - 1) at their keys, at times (m,), then half-way between these.
 

@@ -338,7 +338,9 @@ def _bake_rigs(
             replaced=keeping.replaced if (keeping := keepings[armature]) is not None else Replaced(),
             unmoved=[each.solved.rig.name for each in chains if not by_hand and stands_still(each.solved)],
             advice=advice_on(scene, [each.solved for each in chains], plan.frames),
-            mechanisms=reports_of(scene, armature, its_machines[armature], options.verify),
+            mechanisms=reports_of(
+                scene, armature, its_machines[armature], options.verify, placed.get(armature, {})
+            ),
         )
         yield end
     return reports

@@ -36,6 +36,15 @@ def inverse(matrices: Floats) -> Floats:
     return result
 
 
+def affine(linear: Floats, place: Floats) -> Floats:
+    """Return the matrices (.., 4, 4) of linear parts (.., 3, 3) and places (.., 3)."""
+    result = np.zeros((*np.broadcast_shapes(linear.shape[:-2], place.shape[:-1]), 4, 4))
+    result[..., :3, :3] = linear
+    result[..., :3, 3] = place
+    result[..., 3, 3] = 1.0
+    return result
+
+
 def crossed(a: Floats, b: Floats) -> Floats:
     """Return the cross products of vectors (.., 3), exactly numpy's, in a fifth of its time for one."""
     result = np.empty(a.shape if a.shape == b.shape else np.broadcast_shapes(a.shape, b.shape))

@@ -8,6 +8,7 @@ power of the gap. Where frames are left without keys, bones are off their solved
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import bpy
 import numpy as np
@@ -32,10 +33,8 @@ from ...rig.mechanism.posing import (
 )
 from ...rig.mechanism.read import RigMechanism
 from ...rig.mechanism.values import (
-    SteppedTurns,
-    askew_drivers,
-    driver_key_times,
-    driver_values,
+    Drivers,
+    drivers_read,
     target_places,
 )
 from ..keys.target_keys import key_frames_of
@@ -75,14 +74,15 @@ class KeyedMechanism:
 class _Solver:
     """Solves a mechanism at times; what is stepped to is read once for each."""
 
-    def __init__(self, scene: bpy.types.Scene, rig: RigMechanism, frames: Floats) -> None:
-        self._scene, self._rig, self._frames = scene, rig, frames
+    def __init__(self, scene: bpy.types.Scene, rig: RigMechanism, drivers: Drivers, frames: Floats) -> None:
+        self._scene, self._rig, self._drivers, self.frames = scene, rig, drivers, frames
         self._places: dict[float, Floats] = {}
-        self._stepped = SteppedTurns(scene, rig)
         self._goal = next((one for one in rig.drivers if one.target is not None), None)
         self.jumped = np.zeros(0, np.intp)  # rows of frames that have not the pose gone on to
-        self.on_frames = self.at(frames)
-        if self._goal is not None and len(frames) > 1:
+        if self._goal is None:
+            return
+        self.on_frames = self._dragged(frames, None)
+        if len(frames) > 1:
             on_frames = self._free_values()
             before: dict[Body, ArrayLike] = {
                 body: np.append(values[:1], values[:-1]) for body, values in on_frames.items()
@@ -92,11 +92,21 @@ class _Solver:
             self.jumped = np.flatnonzero(off > _JUMP)
 
     def at(self, times: Floats) -> MechanismSolution:
-        """Return the solution at ascending times: of a target, between frames on the branch of these."""
+        """Return the solution at ascending times, all frames among them.
+
+        Of a target, between frames on the branch of these.
+        """
         if self._goal is not None:
-            return self._dragged(times, self._near(times) if times is not self._frames else None)
-        given = driver_values(self._scene, self._rig, times.tolist(), self._stepped)
-        return solution_of(self._rig, given)
+            return self._dragged(times, self._near(times))
+        solution = solution_of(self._rig, self._drivers.values(times.tolist()))
+        self.on_frames = solution.on(np.searchsorted(times, self.frames))
+        return solution
+
+    @cached_property
+    def written(self) -> tuple[list[str], tuple[str, ...]]:
+        """The bones to turn, and drivers that others turn otherwise than the loops ask; once it is solved."""
+        looked = np.union1d(self.frames, (self.frames[:-1] + self.frames[1:]) / 2.0).tolist()
+        return written_bones(self._rig, self.on_frames, self._drivers.askew(looked))
 
     def _free_values(self) -> dict[Body, Floats]:
         """Return the values on the frames of the drivers that the target moves."""
@@ -105,17 +115,17 @@ class _Solver:
 
     def _near(self, times: Floats) -> dict[Body, ArrayLike]:
         """Return values near those at times, of a gap before a jump those before it."""
-        row = (np.searchsorted(self._frames, times, side="right") - 1).clip(0)
+        row = (np.searchsorted(self.frames, times, side="right") - 1).clip(0)
         stays = np.isin(row + 1, self.jumped)
         return {
-            body: np.where(stays, values[row], np.interp(times, self._frames, values))
+            body: np.where(stays, values[row], np.interp(times, self.frames, values))
             for body, values in self._free_values().items()
         }
 
     def _dragged(self, times: Floats, near: dict[Body, ArrayLike] | None) -> MechanismSolution:
         rig, goal = self._rig, self._goal
         assert goal is not None and goal.target is not None
-        given = driver_values(self._scene, rig, times.tolist(), self._stepped)
+        given = self._drivers.values(times.tolist())
         new = [time for time in times.tolist() if time not in self._places]
         if new:
             found = target_places(self._scene, rig, goal.target, new)
@@ -129,16 +139,16 @@ def key_mechanism(
 ) -> KeyedMechanism:
     """Solve a mechanism on frames, and between them as far as its keys need it. Keys nothing."""
     whole = np.arange(frames[0], frames[-1] + 1)
-    solver, on_frames = _Solver(scene, rig, whole.astype(np.float64)), np.array(frames, np.float64)
-    looked = np.union1d(whole, (whole[:-1] + whole[1:]) / 2.0).tolist()
-    written, unkeyed = written_bones(rig, solver.on_frames, askew_drivers(scene, rig, looked))
-    keys, bound = _first_keys(scene, rig, on_frames, options)
-    for left in reversed(range(_ROUNDS if len(keys) >= len(whole) else _SPARSE_ROUNDS)):
-        rotations, opened, worst = _shaped(rig, solver, keys, written, options.single_axis)
-        parts = _parts(keys, opened, _MARGIN * bound * rig.size)
-        if not left or (parts == 1).all():
-            break
-        keys = _parted(keys, parts)
+    with drivers_read(scene, rig) as drivers:
+        keys, bound = _first_keys(scene, rig, drivers, np.array(frames, np.float64), options)
+        solver = _Solver(scene, rig, drivers, whole.astype(np.float64))
+        for left in reversed(range(_ROUNDS if len(keys) >= len(whole) else _SPARSE_ROUNDS)):
+            rotations, opened, worst = _shaped(rig, solver, keys, options.single_axis)
+            parts = _parts(keys, opened, _MARGIN * bound * rig.size)
+            if not left or (parts == 1).all():
+                break
+            keys = _parted(keys, parts)
+        unkeyed = solver.written[1]
     times = pace_of(scene) * keys
     timed = [changed(one, frames=times) for one in rotations]
     jumps = whole[solver.jumped]
@@ -147,7 +157,7 @@ def key_mechanism(
 
 
 def _first_keys(
-    scene: bpy.types.Scene, rig: RigMechanism, frames: Floats, options: BakeOptions
+    scene: bpy.types.Scene, rig: RigMechanism, drivers: Drivers, frames: Floats, options: BakeOptions
 ) -> tuple[Floats, float]:
     """Return the times (k,) to key first, and the bound for openings between, as a part of the size.
 
@@ -155,7 +165,7 @@ def _first_keys(
     out frames the ends, or the keys of all that drives.
     """
     followed = [one.target for one in rig.drivers if one.target is not None]
-    driven = np.array([*driver_key_times(scene, rig), *key_frames_of(followed, pace_of(scene))])
+    driven = np.array([*drivers.key_times(), *key_frames_of(followed, pace_of(scene))])
     driven = driven[(driven > frames[0]) & (driven < frames[-1])]
     ends = np.unique(frames[[0, -1]])
     if options.reduce > 0.0:
@@ -173,7 +183,7 @@ def _apart(times: Floats) -> Floats:
 
 
 def _shaped(
-    rig: RigMechanism, solver: _Solver, keys: Floats, written: Sequence[str], single_axis: bool
+    rig: RigMechanism, solver: _Solver, keys: Floats, single_axis: bool
 ) -> tuple[list[BoneRotation], Floats, Floats]:
     """Return the rotations with handles for keys (k,), how far joints are open in gaps (k - 1,), and when.
 
@@ -183,10 +193,12 @@ def _shaped(
     lengths = np.diff(keys)
     thirds = keys[:-1, None] + lengths[:, None] * _THIRDS
     looks = keys[gaps] + shares * lengths[gaps]
-    times, rows = np.unique(np.concatenate((keys, thirds.ravel(), looks)), return_inverse=True)
+    asked = np.concatenate((keys, thirds.ravel(), looks))
+    times, rows = np.unique(np.concatenate((asked, solver.frames)), return_inverse=True)
+    rows = rows[: len(asked)]
     on_keys, on_thirds, on_looks = np.split(rows, np.cumsum((len(keys), thirds.size)))
     solution, driving = solver.at(times), fixed_bones(rig)
-    turns = local_turns(rig, solution)
+    turns, (written, _) = local_turns(rig, solution), solver.written
     held = _held([turns[bone] for bone in written], on_keys, on_thirds.reshape(-1, 2), gaps, on_looks)
     is_sparse = bool((lengths > 1.0).any())  # and solved poses are compared with
     closed_at = np.unique(rows if is_sparse else rows[: len(keys) + thirds.size])
@@ -196,18 +208,22 @@ def _shaped(
             closed[bone] = closed[bone] - _ROUND * np.rint(closed[bone][0] / _ROUND)
     channels = channels_at(rig, {bone: closed[bone] for bone in written}, single_axis)
     on_keys, on_thirds = (np.searchsorted(closed_at, each) for each in (on_keys, on_thirds))
-    rotations = []
     unwritten = rig.bones if is_sparse else [bone for bone in rig.bones if bone not in channels]
     known = closed if is_sparse else turns
     played = {bone: by_turns(rig, bone, known[bone][on_looks]) for bone in unwritten}
     solved = Motions.of_rotations(rig, dict(played)) if is_sparse else None
-    for bone, rotation in channels.items():
-        values = rotation.values[on_keys]
-        handles = _handles(values, rotation.values[on_thirds.reshape(-1, 2)])
-        rotations.append(changed(rotation, values=values, handles=handles if len(keys) > 1 else None))
+    each = [rotation.values for rotation in channels.values()]
+    values = np.concatenate([np.empty((len(closed_at), 0)), *each], axis=1)  # of all bones at once
+    at_keys, ends = values[on_keys], np.cumsum([one.shape[1] for one in each], dtype=np.intp)
+    handles = _handles(at_keys, values[on_thirds.reshape(-1, 2)])
+    between = _between(at_keys, handles, gaps, shares, held)
+    split = (np.split(one, ends, axis=-1) for one in (at_keys, handles, between))
+    rotations = []
+    for rotation, its_values, its_handles, on_way in zip(channels.values(), *split, strict=False):
+        rotations.append(changed(rotation, values=its_values, handles=its_handles if len(keys) > 1 else None))
         if held.any():
             rotations[-1] = changed(rotations[-1], held=np.append(held, False))
-        played[bone] = by_channels(rig, rotation, _between(values, handles, gaps, shares, held))
+        played[rotation.bone] = by_channels(rig, rotation, on_way)
     if len(keys) < 2:
         return rotations, np.zeros(0), np.zeros(0)
     motions = Motions.of_rotations(rig, played)

@@ -2,6 +2,7 @@
 """Mechanisms played back: how far joints are open in Blender's evaluated pose, and the report of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import bpy
 import numpy as np
@@ -12,6 +13,7 @@ from ...core.inputs import Floats
 from ...core.solution import drained
 from ...core.words import number_of, quoted, say
 from ...rig.animation.bone_channels import BoneRotation, locked_channels
+from ...rig.animation.fcurves import KnownKeys
 from ...rig.animation.times import evaluated_times
 from ...rig.mechanism.posing import Motions, Poses, openings, pose_of, poses_of
 from ...rig.mechanism.read import RigMechanism
@@ -28,9 +30,16 @@ _OVER, _NAMED = 1e-5, 3
 
 
 def reports_of(
-    scene: bpy.types.Scene, armature: bpy.types.Object, machines: Sequence[KeyedMechanism], verify: str
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    machines: Sequence[KeyedMechanism],
+    verify: str,
+    known: KnownKeys = MappingProxyType({}),
 ) -> tuple[MechanismReport, ...]:
-    """Return the reports on the mechanisms of an armature, by its evaluated pose with the new keys."""
+    """Return the reports on the mechanisms of an armature, by its evaluated pose with the new keys.
+
+    known: where its keys are, as far as that is known without reading them.
+    """
     if not machines:
         return ()
     frames = machines[0].frames
@@ -39,7 +48,7 @@ def reports_of(
     if verify == VERIFY_NOTHING:
         opened = [np.full(len(times), np.nan)] * len(machines)
     else:
-        opened = _played(scene, armature, machines, times, verify)
+        opened = _played(scene, armature, machines, times, verify, known)
     on, gaps = np.searchsorted(times, frames), np.searchsorted(frames, times, side="right") - 1
     aside, reports = ~np.isin(times, frames), []
     for machine, its in zip(machines, opened, strict=True):
@@ -56,9 +65,10 @@ def _played(
     machines: Sequence[KeyedMechanism],
     times: Floats,
     verify: str,
+    known: KnownKeys,
 ) -> list[Floats]:
     """Return how far joints of each mechanism are open (m,) at times, as Blender evaluates them."""
-    by_curves = _by_curves(scene, armature, machines, times) if verify == VERIFY_SAMPLE else None
+    by_curves = _by_curves(scene, armature, machines, times, known) if verify == VERIFY_SAMPLE else None
     if by_curves is not None:
         return by_curves
     return _opened(machines, _stepped(scene, armature, machines, times), len(times))
@@ -74,7 +84,11 @@ def _opened(machines: Sequence[KeyedMechanism], poses: Sequence[Poses], count: i
 
 
 def _by_curves(
-    scene: bpy.types.Scene, armature: bpy.types.Object, machines: Sequence[KeyedMechanism], times: Floats
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    machines: Sequence[KeyedMechanism],
+    times: Floats,
+    known: KnownKeys,
 ) -> list[Floats] | None:
     """Return how far joints are open (m,) at times by the F-Curves of bones, as Blender holds them.
 
@@ -83,7 +97,7 @@ def _by_curves(
     bones = [bone for machine in machines for bone in (*machine.rig.bones, machine.rig.frame) if bone]
     if hindrance(armature, bones, ()):
         return None
-    found = drained(placed(armature, bones, (), evaluated_times(scene, times.tolist())))
+    found = drained(placed(armature, bones, (), evaluated_times(scene, times.tolist()), known))
     if found is None:
         return None
     there = [poses_of(machine.rig, found.poses) for machine in machines]

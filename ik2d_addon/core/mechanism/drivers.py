@@ -245,16 +245,18 @@ def looked_at(
             touched = np.union1d(touched, places[touching])
             found = margins(rows)  # later steps follow this one to its other side
         dips = np.union1d(dips, places[least < -CLOSED])
-    rows = np.union1d(rows, dips)
+    if len(dips):
+        rows = np.union1d(rows, dips)
+        found = margins(rows)
 
-    def closes(value: Floats) -> Flags:
+    def closing(value: Floats, its_margins: Floats) -> Flags:
         least = np.full(len(value), -ROUNDING)
         for place in touched:
             least[np.abs(value - place) < width] = -2.0 * CLOSED
-        flags: Flags = margins(value)[:, steps].min(axis=1, initial=np.inf) >= least
+        flags: Flags = its_margins[:, steps].min(axis=1, initial=np.inf) >= least
         return flags
 
-    return _intervals(closes, rows), turnings
+    return _intervals(lambda value: closing(value, margins(value)), rows, closing(rows, found)), turnings
 
 
 def _near(values: Floats) -> NDArray[np.intp]:
@@ -276,9 +278,12 @@ def _least(margin: Callable[[Floats], Floats], places: Floats, width: float) -> 
     return places, margin(places)
 
 
-def _intervals(closes: Callable[[Floats], Flags], rows: Floats) -> list[tuple[float, float]]:
-    """Return the intervals of rows (n,), growing, that close, their ends as exactly as floats allow."""
-    padded = np.concatenate(([False], closes(rows), [False]))
+def _intervals(closes: Callable[[Floats], Flags], rows: Floats, flags: Flags) -> list[tuple[float, float]]:
+    """Return the intervals of rows (n,), growing, that close, their ends as exactly as floats allow.
+
+    flags: (n,) which rows do.
+    """
+    padded = np.concatenate(([False], flags, [False]))
     starts, ends = np.flatnonzero(padded[1:] & ~padded[:-1]), np.flatnonzero(padded[:-1] & ~padded[1:]) - 1
     inside = rows[np.concatenate((starts, ends))]
     outside = rows[np.concatenate((np.maximum(starts - 1, 0), np.minimum(ends + 1, len(rows) - 1)))]

@@ -2,7 +2,7 @@
 """The poses of a mechanism over frames: turns, places, how far open, and which drivers were held."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
@@ -61,6 +61,20 @@ class MechanismSolution:
     def is_held(self) -> NDArray[np.bool_]:
         """A mask (frames,) of those on which any driver is held."""
         return np.broadcast_to(np.array(list(self.held.values())).any(axis=0), self.status.shape)
+
+    def on(self, rows: NDArray[np.intp]) -> "MechanismSolution":
+        """Return the solution on some of the frames."""
+        return replace(
+            self,
+            turns=self.turns[rows],
+            shifts=self.shifts[rows],
+            open=self.open[rows],
+            status=self.status[rows],
+            drivers={name: values[rows] for name, values in self.drivers.items()},
+            held={name: flags[rows] for name, flags in self.held.items()},
+            given={name: values[rows] for name, values in self.given.items()},
+            residual=self.residual[rows],
+        )
 
     def turn(self, body: Body, against: Body = 0) -> Floats:
         """Return the turn (frames,) of a body from rest, against another one, in radians."""

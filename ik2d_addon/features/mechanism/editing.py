@@ -79,7 +79,7 @@ def rest_bones(armature: Object, names: Sequence[str]) -> list[RestBone]:
     """Return bones at rest, each with its parent if that is one of them."""
     bones = [armature.data.bones[name] for name in names]
     parents = [bone.parent.name if bone.parent and bone.parent.name in names else "" for bone in bones]
-    return [RestBone.of(bone, parent) for bone, parent in zip(bones, parents, strict=True)]
+    return RestBone.each_of(bones, parents)
 
 
 def remove_mechanism(mechanism: Any) -> str:

@@ -331,7 +331,7 @@ def draw_faulty(figure: Figure, settings: bpy.types.PropertyGroup, color: RGB, a
     bones = [evaluated.pose.bones[bone.name] for bone in settings.bones if bone.name in evaluated.pose.bones]
     if not bones:
         return
-    rests = [RestBone.of(bone.bone, "") for bone in bones]
+    rests = RestBone.each_of([bone.bone for bone in bones], [""] * len(bones))
     try:
         plane = common_plane(settings.name, rests)
         axes = plane.x, plane.y

@@ -20,7 +20,7 @@ from ...rig.mechanism.posing import (
     written_bones,
 )
 from ...rig.mechanism.read import RAM, RigMechanism, frame_motions, outside
-from ...rig.mechanism.values import askew_drivers, driver_values, ram_shares
+from ...rig.mechanism.values import drivers_read
 from ...rig.scene.by_curves import hindrance, placed
 from .poses import KeptPoses
 
@@ -53,10 +53,12 @@ def machine_rows(
         goals = None if target is None else outside(rig, places[target], world, carrier)
         # Whole turns count from the first frame on.
         before = np.arange(scene.frame_start, times[0]).tolist()
-        given = driver_values(scene, rig, [*before, *times])
-        now = {name: np.asarray(one)[len(before) :] for name, one in given.items()}
-        solution = solution_of(rig, now, goals)
-        written, _ = written_bones(rig, solution, askew_drivers(scene, rig, times))
+        with drivers_read(scene, rig) as drivers:
+            given = drivers.values([*before, *times])
+            now = {name: np.asarray(one)[len(before) :] for name, one in given.items()}
+            solution = solution_of(rig, now, goals)
+            written, _ = written_bones(rig, solution, drivers.askew(times))
+            shares += [drivers.shares(one, times) for one in rig.drivers if one.kind == RAM]
         driving = fixed_bones(rig)
         if not driving.isdisjoint(written):
             return None
@@ -65,7 +67,6 @@ def machine_rows(
             for index in rotation.unlocked(armature):
                 values[rotation.bone, rotation.property, index] = rotation.values[:, index]
         tails += _tails(rig, turns, world, carrier)
-        shares += [ram_shares(scene, rig, one, times) for one in rig.drivers if one.kind == RAM]
         yield frames
     columns = [values[channel] for channel in poses.channels]
     parts = [*(column[:, None] for column in columns), *places.values(), *tails]

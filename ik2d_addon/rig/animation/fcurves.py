@@ -4,6 +4,7 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, TypeAlias
 
 import bpy
@@ -17,6 +18,10 @@ from .versions import plays
 Singles: TypeAlias = NDArray[np.float32]
 # Times of an action, in the 32 bits that Blender counts them in.
 Times: TypeAlias = Singles
+# Keys of an F-Curve, and their left and right handles, as Blender holds them: (keys, 2) each.
+KeyPlaces: TypeAlias = tuple[Singles, Singles, Singles]
+# Those of F-Curves, by path and index, as far as they are known without reading them.
+KnownKeys: TypeAlias = Mapping[tuple[str, int], KeyPlaces | None]
 # F-Curves by path and index.
 Curves: TypeAlias = Mapping[tuple[str, int], bpy.types.FCurve]
 
@@ -90,15 +95,18 @@ class _Keys:
     left: Singles | None
 
     @classmethod
-    def of(cls, curve: bpy.types.FCurve) -> "_Keys | None":
-        """Return the keys of a curve; None for one that has more than keys."""
+    def of(cls, curve: bpy.types.FCurve, places: KeyPlaces | None) -> "_Keys | None":
+        """Return the keys of a curve; None for one that has more than keys. places: of all, if known."""
         if not _is_simple(curve):
             return None
-        keys, kinds = column(curve, "co"), column(curve, "interpolation")[:, 0]
-        right = left = None
+        kinds = column(curve, "interpolation")[:, 0]
+        if places is not None and len(places[0]) == len(kinds):
+            keys, left, right = places
+            return cls(keys[:, 0], kinds, keys[None, :, 1], right[None], left[None])
+        keys, sides = column(curve, "co"), list[Singles | None]((None, None))
         if (kinds == BEZIER).any():
-            right, left = (column(curve, f"handle_{side}")[None] for side in ("right", "left"))
-        return cls(keys[:, 0], kinds, keys[None, :, 1], right, left)
+            sides = [column(curve, f"handle_{side}")[None] for side in ("right", "left")]
+        return cls(keys[:, 0], kinds, keys[None, :, 1], *sides)
 
     @property
     def name(self) -> bytes:
@@ -118,14 +126,25 @@ class _Keys:
         return cls(parts[0].at, parts[0].kinds, heights, right, left)
 
     def points(self) -> tuple[Singles, Singles]:
-        """Return the times (keys - 1, 4) and heights (curves, keys - 1, 4) of the points from key to key."""
+        """Return the times (keys - 1, 4) and heights (4, curves, keys - 1) of the points from key to key."""
         assert self.right is not None and self.left is not None
-        keys = np.stack(np.broadcast_arrays(self.at, self.heights), axis=-1)
-        start, end = keys[:, :-1], keys[:, 1:]
-        right = _shortened(start, self.right[:, :-1], end)
-        left = _shortened(end, self.left[:, 1:], start)
-        points = np.stack((start, right, left, end), axis=2)
-        return points[0, ..., 0], points[..., 1]
+        start, end = slice(None, -1), slice(1, None)
+        right, high = self._shortened(self.right[:, start], start, end)
+        left, low = self._shortened(self.left[:, end], end, start)
+        times = np.stack((self.at[start], right, left, self.at[end]), axis=-1)
+        return times, np.stack((self.heights[:, start], high, low, self.heights[:, end]))
+
+    def _shortened(self, handles: Singles, own: slice, others: slice) -> tuple[Singles, Singles]:
+        """Return times (gaps,) and heights (curves, gaps) of handles, none longer than to the other key."""
+        at, times, heights = self.at[own], handles[0, :, 0], handles[..., 1]
+        span, length = np.abs(self.at[others] - at), np.abs(at - times)
+        long = length > span
+        if long.any():
+            part = span[long] / length[long]
+            times, heights, keys = times.copy(), heights.copy(), self.heights[:, own][:, long]
+            times[long] = at[long] - part * (at - times)[long]
+            heights[:, long] = keys - part * (keys - heights[:, long])
+        return times, heights
 
 
 class Reader:
@@ -138,11 +157,16 @@ class Reader:
     def __init__(self, times: Times) -> None:
         self._times = times
 
-    def values(self, curves: Sequence[bpy.types.FCurve]) -> Iterator[tuple[int, Singles]]:
-        """Yield the number of each F-Curve, in any order, and its values (frames,), exactly as in Blender."""
+    def values(
+        self, curves: Sequence[bpy.types.FCurve], known: Sequence[KeyPlaces | None] = ()
+    ) -> Iterator[tuple[int, Singles]]:
+        """Yield the number of each F-Curve, in any order, and its values (frames,), exactly as in Blender.
+
+        known: where the keys of each are, if that is known.
+        """
         alike: dict[bytes, list[tuple[int, _Keys]]] = {}
-        for number, curve in enumerate(curves):
-            keys = _Keys.of(curve) if len(self._times) > _FEW else None
+        for number, (curve, places) in enumerate(zip_longest(curves, known)):
+            keys = _Keys.of(curve, places) if len(self._times) > _FEW else None
             if keys is None or len(keys.at) > 1 and not np.diff(keys.at).min() > _CROWDED:
                 yield number, _evaluated(curve, self._times)
             else:
@@ -157,7 +181,7 @@ class Reader:
     def _worked_out(self, curves: Sequence[bpy.types.FCurve], keys: _Keys) -> Singles:
         """Return the values (curves, frames) of curves whose keys differ in their heights alone."""
         gaps = _Gaps.of(keys.at, self._times)
-        result: Singles = keys.heights[:, gaps.nearest]
+        result: Singles = keys.heights.take(gaps.nearest, 1)
         asked = np.zeros(result.shape, np.bool_)
         asked[[curve.extrapolation != 'CONSTANT' for curve in curves]] = gaps.beyond
         kind = np.where(gaps.between, keys.kinds[gaps.before], CONSTANT)
@@ -182,12 +206,12 @@ class Reader:
         self, result: Singles, asked: NDArray[np.bool_], keys: _Keys, gaps: _Gaps, where: NDArray[np.bool_]
     ) -> None:
         """Put values on the Bezier curves between keys into the result; note where there are none."""
-        times, heights = keys.points()
+        times, points = keys.points()
         rows = np.flatnonzero(where)
         gap = gaps.before[rows]
         ways = self._ways_along(times, gap, rows)
-        c0, c1, c2, c3 = (coefficients[:, gap] for coefficients in _cubic(*np.moveaxis(heights, -1, 0)))
-        flat = (np.abs(heights[..., (0, 1, 2)] - heights[..., (3, 2, 3)]) < _FLAT).all(axis=-1)[:, gap]
+        c0, c1, c2, c3 = (coefficients.take(gap, 1) for coefficients in _cubic(*points))
+        flat = (np.abs(points[[0, 1, 2]] - points[[3, 2, 3]]) < _FLAT).all(axis=0).take(gap, 1)
         drawn = c0 + ways * c1 + ways * ways * c2 + ways * ways * ways * c3
         result[:, rows] = np.where(flat, c0, drawn)
         asked[:, rows] |= np.isnan(ways) & ~flat
@@ -258,15 +282,6 @@ def row_from(curve: bpy.types.FCurve, time: float) -> int:
 
 def _time_of(point: bpy.types.Keyframe) -> float:
     return float(point.co[0])
-
-
-def _shortened(key: Singles, handle: Singles, other: Singles) -> Singles:
-    """Return the keys' handles (.., 2), none longer than it is to the other key."""
-    span, length = np.abs(other[..., 0] - key[..., 0]), np.abs(key[..., 0] - handle[..., 0])
-    long = length > span
-    shortened = handle.copy()
-    shortened[long] = key[long] - (span[long] / length[long])[:, None] * (key - handle)[long]
-    return shortened
 
 
 def _cubic(q0: Singles, q1: Singles, q2: Singles, q3: Singles) -> tuple[Singles, Singles, Singles, Singles]:

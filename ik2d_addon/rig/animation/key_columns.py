@@ -9,13 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.inputs import Floats
-from .fcurves import HANDLES, KEY_FIELDS, Singles, column
+from .fcurves import HANDLES, KEY_FIELDS, KeyPlaces, Singles, column
 
 # All fields of an F-Curve's keys, each column (keys, width).
 Columns = dict[str, NDArray[Any]]
-
-# Keys of an F-Curve, and their left and right handles, as Blender holds them: (keys, 2) each.
-Placed = tuple[Singles, Singles, Singles]
 
 # Blender's numbers for these, the same in all versions; bulk access takes no names.
 BEZIER, FREE, ALIGNED, AUTO_CLAMPED, GENERATED = 2, 0, 3, 4, 5
@@ -126,25 +123,29 @@ def _shaped_sides(keys: Sequence[Columns]) -> NDArray[np.bool_]:
     return mask
 
 
-def add(curves: Sequence[bpy.types.FCurve], keys: Sequence[Columns]) -> list[Placed | None]:
+def add(curves: Sequence[bpy.types.FCurve], keys: Sequence[Columns]) -> list[KeyPlaces | None]:
     """Give F-Curves sorted new keys, as many on each, instead of their own.
 
-    Returns for each the places of keys and handles, where they had to be read.
+    Returns for each the places of keys and handles, where handles are set exactly: after the keys are
+    sorted, since Blender may align a free one with an automatic one.
     """
-    for curve, columns in zip(curves, keys, strict=True):
-        _write(curve, columns)
-    placed: list[Placed | None] = [None] * len(curves)
-    # Blender may align a free handle with an automatic one; and of keys in one place it keeps one.
-    rows = [
-        row
-        for row, columns in enumerate(keys)
-        if "handle_left_type" in columns and len(curves[row].keyframe_points) == len(columns["co"])
-    ]
-    if rows:
-        shaped = [keys[row] for row in rows]
-        left, right = _set_exactly([curves[row] for row in rows], shaped, _shaped_sides(shaped))
-        for place, row in enumerate(rows):
-            placed[row] = keys[row]["co"], left[place], right[place]
+    placed: list[KeyPlaces | None] = [None] * len(curves)
+    rows = [row for row, columns in enumerate(keys) if "handle_left_type" in columns]
+    exact = _shaped_sides([keys[row] for row in rows]) if rows else np.ones((2, 0, 0), bool)
+    whole = {row for row, is_whole in zip(rows, exact.all(axis=(0, 2)), strict=True) if is_whole}
+    merged = []
+    for row, (curve, columns) in enumerate(zip(curves, keys, strict=True)):
+        later = HANDLES if row in whole else ()
+        _write(curve, {name: values for name, values in columns.items() if name not in later})
+        if len(curve.keyframe_points) != len(columns["co"]):  # of keys in one place Blender keeps one
+            _write(curve, columns)
+            merged.append(row)
+    places = [place for place, row in enumerate(rows) if row not in merged]
+    if places:
+        rows = [rows[place] for place in places]
+        sides = _set_exactly([curves[row] for row in rows], [keys[row] for row in rows], exact[:, places])
+        for row, left, right in zip(rows, *sides, strict=True):
+            placed[row] = keys[row]["co"], left, right
     return placed
 
 
@@ -184,14 +185,14 @@ def _set_exactly(
 
     exact: (2, c, m) which left and right handles.
     """
-    handles = np.empty((2, len(curves), *keys[0]["co"].shape), "f4")
-    left, right = handles.reshape(2, len(curves), -1)
+    handles: Singles = np.array([[columns[side] for columns in keys] for side in HANDLES], "f4")
     for row, curve in enumerate(curves):
-        curve.keyframe_points.foreach_get("handle_left", left[row])
-        curve.keyframe_points.foreach_get("handle_right", right[row])
-    given = np.array([[columns[side] for columns in keys] for side in HANDLES])
-    np.copyto(handles, given, where=exact[..., None])
-    for row, curve in enumerate(curves):
-        curve.keyframe_points.foreach_set("handle_left", left[row])
-        curve.keyframe_points.foreach_set("handle_right", right[row])
+        its, free = handles[:, row], exact[:, row, :, None]
+        if not free.all():
+            there = np.empty_like(its)
+            for name, values in zip(HANDLES, there, strict=True):
+                curve.keyframe_points.foreach_get(name, values.ravel())
+            np.copyto(its, there, where=~free)
+        for name, values in zip(HANDLES, its, strict=True):
+            curve.keyframe_points.foreach_set(name, values.ravel())
     return handles

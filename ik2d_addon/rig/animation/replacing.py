@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import actions, versions
-from .fcurves import HANDLES, KEY_FIELDS, Singles, column, row_from
-from .key_columns import ALIGNED, FREE, Columns, Placed, add, are_shaped, columns_of, fill, with_all_fields
+from .fcurves import HANDLES, KEY_FIELDS, KeyPlaces, Singles, column, row_from
+from .key_columns import ALIGNED, FREE, Columns, add, are_shaped, columns_of, fill, with_all_fields
 from .remembered import plain
 
 # Two keys nearer than this many frames are one to Blender: of the two, update() keeps the later one's value.
@@ -32,13 +32,13 @@ def replace_keys(
     place: versions.Place,
     undo: ExitStack,
     known: Sequence[Columns | None] = (),
-) -> list[Placed | None]:
+) -> list[KeyPlaces | None]:
     """Put new keys, as many on each, on F-Curves of a place; keys before the first and after the last stay.
 
     Closing `undo` gives them back the keys that they have now. known: columns of these that were read before.
     Returns where the keys are, as `add` does.
     """
-    placed: list[Placed | None] = [None] * len(curves)
+    placed: list[KeyPlaces | None] = [None] * len(curves)
     empty, rows = [], []
     for row, (curve, new) in enumerate(zip(curves, keys, strict=True)):
         if not len(curve.keyframe_points):

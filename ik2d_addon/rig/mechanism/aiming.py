@@ -37,10 +37,10 @@ def aimed(rig: RigMechanism, turns: Mapping[str, Floats], fixed: Collection[str]
     wanting = np.flatnonzero((rows.most > _CLOSED) & (rows.most < _TORN))
     if not len(wanting) or not free:
         return found
-    inverse = _inverses(rows.slopes[..., wanting])  # which steps so small do not change
+    inverse = _inverses(rows.slopes.take(wanting, 2))  # which steps so small do not change
     for _ in range(_STEPS):
         step = np.zeros((len(free), len(rows.most)))
-        step[:, wanting] = np.einsum("nem,em->nm", inverse, rows.off[:, wanting])
+        step[:, wanting] = np.einsum("nem,em->nm", inverse, rows.off.take(wanting, 1))
         new = found | {bone: found[bone] - step[row] for row, bone in enumerate(free)}
         new_rows = _Openings(rig, new, free, sloped=False)
         better = new_rows.most < rows.most  # at a dead point it may not be
@@ -48,7 +48,7 @@ def aimed(rig: RigMechanism, turns: Mapping[str, Floats], fixed: Collection[str]
         left = better[wanting] & (new_rows.most[wanting] > _CLOSED)
         if not better[wanting].all() or not left.any():
             break
-        rows, wanting, inverse = new_rows, wanting[left], inverse[..., left]
+        rows, wanting, inverse = new_rows, wanting[left], inverse.compress(left, 2)
     return found
 
 
@@ -59,15 +59,16 @@ def _inverses(slopes: Floats) -> Floats:
     matrix and its inverse have a condition of no more than the product of their norms.
     """
     tall = len(slopes) >= slopes.shape[1]
-    normal = np.einsum("eik,ejk->ijk" if tall else "ink,jnk->ijk", slopes, slopes)
+    wide = np.ascontiguousarray(slopes.swapaxes(0, 1)) if tall else slopes
+    normal = np.einsum("ink,jnk->ijk", wide, wide)
     with np.errstate(all="ignore"):  # of singular ones
         inverse = _swept(normal)
         norms = np.linalg.norm(normal, axis=(0, 1)) * np.linalg.norm(inverse, axis=(0, 1))
         few = np.flatnonzero(~(norms < _SURE / _RANK**2))
-        found: Floats = np.einsum(
-            "nik,eik->nek" if tall else "ink,iek->nek", *((inverse, slopes) if tall else (slopes, inverse))
-        )
-    found[..., few] = np.linalg.pinv(slopes[..., few].transpose(2, 0, 1), rcond=_RANK).transpose(1, 2, 0)
+        across = np.einsum("ijk,jnk->ink", inverse, wide)
+    found: Floats = across if tall else across.swapaxes(0, 1)
+    if len(few):
+        found[..., few] = np.linalg.pinv(slopes[..., few].transpose(2, 0, 1), rcond=_RANK).transpose(1, 2, 0)
     return found
 
 
@@ -170,7 +171,9 @@ class _Openings:
         """Return how places (m,) of a bone move, (n, m), for each turn."""
         if not self._sloped:
             return np.zeros((1, 1), complex)
-        moved: Points = 1j * (place - self._heads) * self._turns(bone)
+        moved = np.zeros(self._heads.shape, complex)
+        for row in np.flatnonzero(self._turns(bone)):
+            np.multiply(1j, place - self._heads[row], out=moved[row])
         return moved
 
 
@@ -188,21 +191,22 @@ def _motions(rig: RigMechanism, turns: Mapping[str, Floats]) -> dict[str, Points
     x, y, normal = np.moveaxis(images[..., 0, :] + 1j * images[..., 1, :], -1, 0)
     parts = 0.5 * np.stack((x - 1j * y, x + 1j * y, 2.0 * normal))  # (3, 2, n)
     cosines, sines = cos_and_sin(np.array([turns[bone] for bone in rig.placed]))
-    own = parts[:, 0, :, None] * sines + parts[:, 1, :, None] * (1.0 - cosines)  # (3, n, m)
+    shares = np.stack((sines, 1.0 - cosines), axis=1)  # (n, 2, m)
+    own = (parts.swapaxes(1, 2)[:, :, None] @ shares)[:, :, 0]  # (3, n, m)
     own[0] += 1.0
     motions = {"": np.zeros((4, own.shape[2]), complex)}
     motions[""][0] = 1.0
-    for (bone, placed), (turn, shear, lean) in zip(rig.placed.items(), own.swapaxes(0, 1), strict=True):
-        above, head = motions[placed.parent], _flat(rig, placed.head, 1.0)
-        motions[bone] = moved = np.array(
-            (
-                above[0] * turn + above[1] * np.conj(shear),
-                above[0] * shear + above[1] * np.conj(turn),
-                above[0] * lean + above[1] * np.conj(lean) + above[2],
-                head @ above,
-            )
-        )
-        moved[3] -= head[:3] @ moved[:3]
+    for row, (bone, placed) in enumerate(rig.placed.items()):
+        head, above = _flat(rig, placed.head, 1.0), motions[placed.parent]
+        motions[bone] = moved = np.empty_like(above)
+        if placed.parent:
+            turn, shear, lean = own[:, row]
+            moved[0] = above[0] * turn + above[1] * np.conj(shear)
+            moved[1] = above[0] * shear + above[1] * np.conj(turn)
+            moved[2] = above[0] * lean + above[1] * np.conj(lean) + above[2]
+        else:
+            moved[:3] = own[:, row]
+        moved[3] = head @ above - head[:3] @ moved[:3]
     return motions
 
 

@@ -9,10 +9,9 @@ import bpy
 import numpy as np
 
 from ...core import Plane
-from ...core.affine import inverse
+from ...core.affine import inverse, orientations
 from ...core.inputs import Floats
 from ...core.words import refusal
-from ..rest import rest_axes, rest_matrix, rest_tail
 
 # Bones that are further off their common plane than this (radians) are of no one mechanism.
 OFF_PLANE = radians(0.1)
@@ -35,9 +34,16 @@ class RestBone:
     @classmethod
     def of(cls, bone: bpy.types.Bone, parent: str) -> "RestBone":
         """Read a bone."""
-        matrix = rest_matrix(bone)
-        rest, head = matrix[:3, :3], matrix[:3, 3]
-        return cls(bone.name, parent, head, rest_tail(bone), rest_axes(bone), rest, inverse(matrix)[:3, :3])
+        return cls.each_of([bone], [parent])[0]
+
+    @classmethod
+    def each_of(cls, bones: Sequence[bpy.types.Bone], parents: Sequence[str]) -> "list[RestBone]":
+        """Read bones."""
+        matrices = np.array([bone.matrix_local for bone in bones], np.float64).reshape(-1, 4, 4)
+        rests, heads, inverses = matrices[:, :3, :3], matrices[:, :3, 3], inverse(matrices)[:, :3, :3]
+        tails = heads + rests[..., 1] * np.array([[bone.length] for bone in bones])
+        each = zip(bones, parents, heads, tails, orientations(rests), rests, inverses, strict=True)
+        return [cls(bone.name, *numbers) for bone, *numbers in each]
 
     def end(self, which: str) -> Floats:
         """Return its head or tail (3,)."""

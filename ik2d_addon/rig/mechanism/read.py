@@ -238,9 +238,8 @@ def _placed(armature: bpy.types.Object, settings: Any) -> tuple[dict[str, RestBo
             )
     for bone in posed:
         _refuse_unfit(bone, carried=bone.name not in frames)
-    placed = {
-        bone.name: RestBone.of(bone.bone, "" if bone.name in frames else bone.parent.name) for bone in posed
-    }
+    parents = ["" if bone.name in frames else bone.parent.name for bone in posed]
+    placed = {one.name: one for one in RestBone.each_of([bone.bone for bone in posed], parents)}
     return placed, frame
 
 

@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 
 import bpy
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ...core.inputs import Floats
 from ...core.mechanism.joints import Body
@@ -39,68 +39,107 @@ def turning_axis(rig: RigMechanism, bone: str) -> Floats:
     return axis
 
 
-def driver_values(
-    scene: bpy.types.Scene, rig: RigMechanism, times: Sequence[float], stepped: "SteppedTurns | None" = None
-) -> dict[Body, ArrayLike]:
-    """Return the turn or length (m,) of each body or ram that drives, at ascending times of the scene.
+def driver_values(scene: bpy.types.Scene, rig: RigMechanism, times: Sequence[float]) -> dict[Body, ArrayLike]:
+    """Return the values of `Drivers.values` at ascending times of the scene."""
+    with drivers_read(scene, rig) as drivers:
+        return drivers.values(times)
 
-    Turns are those of the F-Curves about the plane's normal, whole turns count; of a bone that other controls
-    turn, those of its evaluated pose. stepped: such turns that were read before. Raises IK2DError for a bone
-    that is turned out of the plane, and for values that are no numbers.
-    """
-    shown = strip_times(rig.armature, animation_times(scene, times))
-    turned = (stepped or SteppedTurns(scene, rig)).at(times)
+
+@contextmanager
+def drivers_read(scene: bpy.types.Scene, rig: RigMechanism) -> Iterator["Drivers"]:
+    """Yield a mechanism's drivers, by their F-Curves as they are now."""
     with _driving_curves(rig) as curves:
-        return _values_of(rig, curves, shown, times, turned)
+        yield Drivers(scene, rig, curves)
 
 
-def driver_key_times(scene: bpy.types.Scene, rig: RigMechanism) -> list[float]:
-    """Return the scene's times of the keys that drive: of bones' turns, and of rams' lengths."""
-    armature, times = rig.armature, set[float]()
-    bones = [armature.pose.bones[one.bone] for one in rig.drivers if one.kind == TURN]
-    paths = {bone.path_from_id(rotation_property(bone.rotation_mode)) for bone in bones}
-    paths |= {one.path for one in rig.drivers if one.kind == RAM}
-    with _driving_curves(rig) as curves:
-        for (path, _), curve in curves.items():
+class Drivers:
+    """The drivers of a mechanism over times of the scene: what was read of a bone last is kept."""
+
+    def __init__(self, scene: bpy.types.Scene, rig: RigMechanism, curves: Curves) -> None:
+        """curves: those that drive."""
+        self._scene, self._rig, self._curves = scene, rig, curves
+        self._stepped = SteppedTurns(scene, rig)
+        # Of a bone the times, its rotation channels (m, c) by its keys, and a mask of those that are numbers.
+        self._read: dict[str, tuple[Floats, Floats, NDArray[np.bool_]]] = {}
+
+    def values(self, times: Sequence[float]) -> dict[Body, ArrayLike]:
+        """Return the turn or length (m,) of each body or ram that drives, at ascending times.
+
+        Turns are those of the F-Curves about the plane's normal, whole turns count; of a bone that other
+        controls turn, those of its evaluated pose. Raises IK2DError for a bone that is turned out of the
+        plane, and for values that are no numbers.
+        """
+        turned, given = self._stepped.at(times), dict[Body, Floats]()
+        for one in self._rig.drivers:
+            if one.kind == TURN:
+                by_keys = one.bone not in turned
+                given[one.body] = self._turns(one.bone, times) if by_keys else turned[one.bone]
+            elif one.kind == RAM:
+                given[one.body] = ram_lengths(one, self.shares(one, times))
+        refuse_endless(self._rig, given, times)
+        return dict(given)
+
+    def shares(self, driver: RigDriver, times: Sequence[float]) -> Floats:
+        """Return the parts (m,) of its stroke, 0 to 1, that a ram is drawn out by its keys at times."""
+        now = np.array([self._rig.armature.path_resolve(driver.path)])
+        return _read(self._curves, driver.path, 1, self._shown(times), now)[:, 0]
+
+    def key_times(self) -> list[float]:
+        """Return the times of the keys that drive: of bones' turns, and of rams' lengths."""
+        armature, times = self._rig.armature, set[float]()
+        bones = [armature.pose.bones[one.bone] for one in self._rig.drivers if one.kind == TURN]
+        paths = {bone.path_from_id(rotation_property(bone.rotation_mode)) for bone in bones}
+        paths |= {one.path for one in self._rig.drivers if one.kind == RAM}
+        for (path, _), curve in self._curves.items():
             if path in paths:
                 times.update(column(curve, "co")[:, 0].tolist())
-    return [round(time, 3) for time in shown_at(scene, armature, list(times))]
+        return [round(time, 3) for time in shown_at(self._scene, armature, list(times))]
 
+    def askew(self, times: Sequence[float]) -> list[str]:
+        """Return the bones that their keys turn a little out of the plane at some of the times.
 
-def _values_of(
-    rig: RigMechanism,
-    curves: Curves,
-    shown: Singles,
-    times: Sequence[float],
-    turned: Mapping[str, Floats],
-) -> dict[Body, ArrayLike]:
-    """Return the values of `driver_values` by curves; shown: the times in the action.
+        As Euler angles do between keys, where none of them is about the plane's normal. Raises IK2DError
+        where it is much.
+        """
+        rig, askew = self._rig, []
+        for one in rig.drivers:
+            if one.kind == TURN and one.bone not in rig.controlled:
+                mode = rig.armature.pose.bones[one.bone].rotation_mode
+                if is_askew(rig, one.bone, matrices(mode, self._channels(one.bone, times)[0])):
+                    askew.append(one.bone)
+        return askew
 
-    turned: the turns of bones that other controls turn.
-    """
-    given: dict[Body, Floats] = {}
-    for one in rig.drivers:
-        if one.kind == TURN:
-            by_keys = one.bone not in turned
-            given[one.body] = _turns(rig, one.bone, curves, shown) if by_keys else turned[one.bone]
-        elif one.kind == RAM:
-            given[one.body] = ram_lengths(one, _shares(rig, one, curves, shown))
-    refuse_endless(rig, given, times)
-    return dict(given)
+    def _turns(self, name: str, times: Sequence[float]) -> Floats:
+        """Return the turns (m,) of a bone by its keys; NaN where they have no numbers."""
+        bone, axis = self._rig.armature.pose.bones[name], turning_axis(self._rig, name)
+        values, good = self._channels(name, times)
+        turns = channel_turns(bone, axis, values)
+        if bone.rotation_mode == 'QUATERNION':
+            turns = np.unwrap(turns, period=2.0 * _ROUND)
+        elif bone.rotation_mode != 'AXIS_ANGLE' and own_axis(axis, CLOSE) is None:
+            turns = np.unwrap(turns, period=_ROUND)
+        return np.where(good, turns, np.nan)
 
+    def _channels(self, name: str, times: Sequence[float]) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return the rotation channels (m, c) of a bone by its keys, and a mask of those that are numbers."""
+        wanted = np.array(times, np.float64)
+        if name in self._read:
+            known, values, good = self._read[name]
+            rows = np.searchsorted(known, wanted).clip(max=len(known) - 1)
+            if (known[rows] == wanted).all():
+                return values[rows], good[rows]
+        bone = self._rig.armature.pose.bones[name]
+        prop = rotation_property(bone.rotation_mode)
+        now = np.array(getattr(bone, prop), np.float64)
+        values = _read(self._curves, bone.path_from_id(prop), len(now), self._shown(times), now)
+        good = np.isfinite(values).all(axis=1)
+        values = np.where(good[:, None], values, resting_channels(bone))
+        self._read[name] = wanted, values, good
+        return values, good
 
-def ram_shares(
-    scene: bpy.types.Scene, rig: RigMechanism, driver: RigDriver, times: Sequence[float]
-) -> Floats:
-    """Return the parts (m,) of its stroke, 0 to 1, that a ram is drawn out by its keys at times."""
-    shown = strip_times(rig.armature, animation_times(scene, times))
-    with _driving_curves(rig) as curves:
-        return _shares(rig, driver, curves, shown)
-
-
-def _shares(rig: RigMechanism, driver: RigDriver, curves: Curves, shown: Singles) -> Floats:
-    now = np.array([rig.armature.path_resolve(driver.path)])
-    return _read(curves, driver.path, 1, shown, now)[:, 0]
+    def _shown(self, times: Sequence[float]) -> Singles:
+        """Return the times in the action."""
+        return strip_times(self._rig.armature, animation_times(self._scene, times))
 
 
 def ram_lengths(driver: RigDriver, shares: Floats) -> Floats:
@@ -110,14 +149,16 @@ def ram_lengths(driver: RigDriver, shares: Floats) -> Floats:
 
 
 def refuse_endless(rig: RigMechanism, given: Mapping[Body, Floats], times: Sequence[float]) -> None:
-    """Raise IK2DError for drivers' values (m,) that are no numbers."""
+    """Raise IK2DError for drivers' values (m,) that are no numbers: on a frame, if on any."""
     for bone, values in given.items():
-        if not np.isfinite(values).all():
+        lost = ~np.isfinite(values)
+        if lost.any():
+            on_frames = lost & (np.mod(times, 1.0) == 0.0)
             raise refusal(
                 "Mechanism '{name}': '{bone}' has no finite value at frame {frame:g}; mend its keys",
                 name=rig.name,
                 bone=bone,
-                frame=times[int(np.argmin(np.isfinite(values)))],
+                frame=times[int(np.argmax(on_frames if on_frames.any() else lost))],
             )
 
 
@@ -150,28 +191,6 @@ def _read(curves: Curves, path: str, width: int, shown: Singles, others: Floats)
     return values
 
 
-def askew_drivers(scene: bpy.types.Scene, rig: RigMechanism, times: Sequence[float]) -> list[str]:
-    """Return the bones that drive and that their keys turn a little out of the plane at some of the times.
-
-    As Euler angles do between keys, where none of them is about the plane's normal. Raises IK2DError where
-    it is much.
-    """
-    shown = strip_times(rig.armature, animation_times(scene, times))
-    with _driving_curves(rig) as curves:
-        return _askew(rig, curves, shown)
-
-
-def _askew(rig: RigMechanism, curves: Curves, shown: Singles) -> list[str]:
-    askew = []
-    for one in rig.drivers:
-        if one.kind != TURN or one.bone in rig.controlled:
-            continue
-        bone = rig.armature.pose.bones[one.bone]
-        if is_askew(rig, one.bone, matrices(bone.rotation_mode, _channels(bone, curves, shown)[0])):
-            askew.append(one.bone)
-    return askew
-
-
 def is_askew(rig: RigMechanism, bone: str, rotations: Floats) -> bool:
     """Return whether rotations (m, 3, 3) turn a bone out of the plane; raise IK2DError where it is much."""
     axis = turning_axis(rig, bone)
@@ -186,27 +205,6 @@ def is_askew(rig: RigMechanism, bone: str, rotations: Floats) -> bool:
             angle=float(np.degrees(off)),
         )
     return bool(off > _ASKEW)
-
-
-def _channels(bone: bpy.types.PoseBone, curves: Curves, shown: Singles) -> tuple[Floats, Floats]:
-    """Return the rotation channels (m, c) of a bone by its keys, and a mask of those that are numbers."""
-    prop = rotation_property(bone.rotation_mode)
-    now = np.array(getattr(bone, prop), np.float64)
-    values = _read(curves, bone.path_from_id(prop), len(now), shown, now)
-    good = np.isfinite(values).all(axis=1)
-    return np.where(good[:, None], values, resting_channels(bone)), good
-
-
-def _turns(rig: RigMechanism, name: str, curves: Curves, shown: Singles) -> Floats:
-    """Return the turns (m,) of a bone by its keys; NaN where they have no numbers."""
-    bone, axis = rig.armature.pose.bones[name], turning_axis(rig, name)
-    values, good = _channels(bone, curves, shown)
-    turns = channel_turns(bone, axis, values)
-    if bone.rotation_mode == 'QUATERNION':
-        turns = np.unwrap(turns, period=2.0 * _ROUND)
-    elif bone.rotation_mode != 'AXIS_ANGLE' and own_axis(axis, CLOSE) is None:
-        turns = np.unwrap(turns, period=_ROUND)
-    return np.where(good, turns, np.nan)
 
 
 class SteppedTurns:
@@ -225,7 +223,8 @@ class SteppedTurns:
         """
         if not self._bones:
             return {}
-        self._step([*times, *np.arange(np.ceil(times[0]), times[-1]).tolist()])
+        self._step(np.arange(np.ceil(times[0]), times[-1]).tolist())  # first: a fault names its frame
+        self._step(times)
         for _ in range(_HALVINGS):
             known = np.array(sorted(self._read))
             turns = np.array([self._read[time] for time in known.tolist()])

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 import bpy
 import numpy as np
 
-from ...core.affine import at_all, inverse, one_or_all, rotations_about
+from ...core.affine import affine, at_all, inverse, one_or_all, rotations_about
 from ...core.inputs import Floats
 from ..chain.chain import RigChain
 from ..rest import rest_axes, rest_matrix
-from ..scene.by_curves import affine
 from ..scene.carried import posed_by_blender
 from ..scene.samples import ChainSamples
 

@@ -4,19 +4,21 @@
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 from itertools import chain
 from math import ceil
+from types import MappingProxyType
 from typing import NamedTuple
 
 import bpy
 import numpy as np
 from mathutils import Matrix
 
+from ...core.affine import affine
 from ...core.inputs import Floats
 from ..animation import versions
-from ..animation.bone_channels import matrices, rotation_property
-from ..animation.fcurves import Reader, Singles, Times
+from ..animation.bone_channels import rotation_property, rotations
+from ..animation.fcurves import KnownKeys, Reader, Singles, Times
 from ..chain.dependencies import Node, parents, walk
 from ..rest import rest_bone
 from .bone_constraints import is_idle
@@ -43,9 +45,15 @@ class Affine(NamedTuple):
         """Return these matrices times others."""
         if self.linear.ndim == 2:
             moved = inner.place @ self.linear.T
+        elif inner.place.ndim == 1:
+            moved = (self.linear.reshape(-1, 3) @ inner.place).reshape(-1, 3)
         else:
             moved = (self.linear @ inner.place[..., None])[..., 0]
-        return Affine(self.linear @ inner.linear, moved + self.place)
+        if inner.linear.ndim == 2:  # as one matrix of many rows
+            linear = (self.linear.reshape(-1, 3) @ inner.linear).reshape(self.linear.shape)
+        else:
+            linear = self.linear @ inner.linear
+        return Affine(linear, moved + self.place)
 
     @property
     def matrices(self) -> Floats:
@@ -65,8 +73,18 @@ class Placed:
 
     world: Floats  # the armature object's
     targets: list[Affine]  # in the world
-    poses: dict[str, Floats]  # of the armature's bones
-    bases: dict[str, Floats]  # their own location, rotation and scale
+    _poses: dict[str, Affine]
+    _bases: dict[str, Affine]
+
+    @cached_property
+    def poses(self) -> dict[str, Floats]:
+        """Those of the armature's bones."""
+        return _matrices(self._poses)
+
+    @cached_property
+    def bases(self) -> dict[str, Floats]:
+        """The bones' own location, rotation and scale."""
+        return _matrices(self._bases)
 
 
 def hindrance(armature: bpy.types.Object, bones: Iterable[str], targets: Iterable[Node]) -> str:
@@ -87,15 +105,20 @@ def turned_by_more(armature: bpy.types.Object, bones: set[str]) -> str:
 
 
 def placed(
-    armature: bpy.types.Object, bones: Sequence[str], targets: Sequence[Node], times: Times
+    armature: bpy.types.Object,
+    bones: Sequence[str],
+    targets: Sequence[Node],
+    times: Times,
+    known: KnownKeys = MappingProxyType({}),
 ) -> Generator[int, None, Placed | None]:
     """Compute the matrices of the armature's bones and of the targets at times (frames,) of their actions.
 
-    Only without a `hindrance`. Yields the number of times done; returns None where numbers get too great.
+    Only without a `hindrance`. known: where keys of the armature are, as far as that is known without reading
+    them. Yields the number of times done; returns None where numbers get too great.
     """
     nodes = nodes_on_way(armature, bones, targets)
     places = _Places(nodes, len(times))
-    steps = _quiet(chain(places.read(times), map(places.matrix, nodes)))
+    steps = _quiet(chain(places.read(times, armature, known), map(places.matrix, nodes)))
     for done, _ in enumerate(steps, 1):
         yield ceil(len(times) * done / (len(places.curves) + len(nodes)))
     with np.errstate(all="ignore"):
@@ -104,7 +127,7 @@ def placed(
         bases = {bone: places.shown_basis(armature, bone) for bone in bones}
         if not _are_small((world, *stood, *poses.values(), *bases.values())):
             return None
-        return Placed(world.matrices, stood, _matrices(poses), _matrices(bases))
+        return Placed(world.matrices, stood, poses, bases)
 
 
 def _are_small(placed: Iterable[Affine]) -> bool:
@@ -288,10 +311,11 @@ class _Places:
         self._matrices: dict[Node, Affine] = {}
         self._bases: dict[Node, Affine] = {}
 
-    def read(self, times: Times) -> Iterator[None]:
-        """Read the F-Curves, one by one."""
+    def read(self, times: Times, armature: bpy.types.Object, known: KnownKeys) -> Iterator[None]:
+        """Read the F-Curves, one by one. known: where keys of an armature are."""
         channels = list(self.curves)
-        for number, values in Reader(times).values(list(self.curves.values())):
+        there = [known.get((path, index)) if ob == armature else None for ob, path, index in channels]
+        for number, values in Reader(times).values(list(self.curves.values()), there):
             self._values[channels[number]] = values
             yield
 
@@ -361,10 +385,9 @@ class _Places:
         path = name if owner == ob else owner.path_from_id(name)
         if (ob, path) not in self._animated:
             return shown
-        values = [self._values.get((ob, path, index)) for index in range(len(shown))]
         result = np.empty((self._frames, len(shown)))
-        for index, value in enumerate(values):
-            result[:, index] = shown[index] if value is None else value
+        for index, now in enumerate(shown):
+            result[:, index] = self._values.get((ob, path, index), now)
         return result
 
 
@@ -375,25 +398,3 @@ def _held(bone: bpy.types.Bone) -> Affine:
     head = np.array(bone.head, np.float64)
     head[1] += bone.parent.length
     return Affine(np.array(bone.matrix, np.float64), head)
-
-
-def affine(linear: Floats, place: Floats) -> Floats:
-    """Return the matrices (.., 4, 4) of linear parts (.., 3, 3) and places (.., 3)."""
-    result = np.zeros((*np.broadcast_shapes(linear.shape[:-2], place.shape[:-1]), 4, 4))
-    result[..., :3, :3] = linear
-    result[..., :3, 3] = place
-    result[..., 3, 3] = 1.0
-    return result
-
-
-def rotations(mode: str, values: Floats) -> Floats:
-    """Return matrices (.., 3, 3) of a rotation mode's channels (.., 3 or 4), NaN without axis."""
-    return _still(mode, *values.tolist()) if values.ndim == 1 else matrices(mode, values)
-
-
-@lru_cache(maxsize=1 << 12)
-def _still(mode: str, *values: float) -> Floats:
-    """Return a cached read-only matrix of channels that do not change."""
-    result: Floats = matrices(mode, np.array([values]))[0]
-    result.flags.writeable = False
-    return result

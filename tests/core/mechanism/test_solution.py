@@ -18,6 +18,18 @@ def test_the_two_bodies_of_a_pin_have_it_in_one_place():
         assert np.abs(solution.places(a, place) - solution.places(b, place)).max() < 1e-13
 
 
+def test_some_frames_of_a_solution_are_those_of_all():
+    machine, rows = excavator(), np.array([3, 4, 17, 49])
+    given = machine.run(50)
+    some = machine.mechanism.solve(given).on(rows)
+    alone = machine.mechanism.solve({name: values[rows] for name, values in given.items()})
+    for name in ("turns", "shifts", "open", "status", "residual"):
+        assert np.abs(getattr(some, name) - getattr(alone, name)).max() < 1e-13
+    for each, expected in ((some.drivers, alone.drivers), (some.given, alone.given), (some.held, alone.held)):
+        assert all(np.array_equal(each[name], expected[name]) for name in expected)
+    assert some.length("ram stick") == pytest.approx(given["ram stick"][rows], abs=1e-13)
+
+
 def test_turns_are_against_the_ground_or_another_body():
     machine = four_bar()
     solution = machine.mechanism.solve(machine.run(50))

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ....core.words import number_of, say
 from .. import versions
 from ..bone_channels import ROTATIONS
-from ..fcurves import HANDLES, column, row_from
-from ..key_columns import Columns, Placed, are_shaped, columns_of
+from ..fcurves import HANDLES, KeyPlaces, column, row_from
+from ..key_columns import Columns, are_shaped, columns_of
 from ..replacing import SAME_FRAME, replace_keys
 from .channel_values import default_of, is_at_default, number_in
 from .marks import FIELDS, IN_PLANTING, PLANTED, PURPOSES, Marks, marked, purpose_of
@@ -65,7 +65,7 @@ class Keeping:
         self._record = KeptMotion(place)
         self._keys, self._bones, self._dropped = 0, dict[str, None](), list[str]()
         # Where the new keys are, by path and index, as far as that was read.
-        self.placed: dict[tuple[str, int], Placed | None] = {}
+        self.placed: dict[tuple[str, int], KeyPlaces | None] = {}
 
     @property
     def replaced(self) -> Replaced:

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from machine_rigs import add_machine, key_turns, make_linear
 from machines import four_bar, jansen_leg, toggle_clamp
+from rigs import add_armature
 
 from ik2d_addon.bake import BakeOptions
 from ik2d_addon.bake.mechanisms.keying import key_mechanism
+from ik2d_addon.chains import add_mechanism, drive
 from ik2d_addon.rig.mechanism.read import read_mechanism
 
 
@@ -38,6 +40,16 @@ def test_keys_on_frames_are_among_them_and_one_frame_is_enough():
     machine = keyed(armature, mechanism, 7)
     assert set(range(1, 8)) <= set(machine.keys.tolist()) and (np.diff(machine.keys) >= 0.0625).all()
     assert len(keyed(armature, mechanism, 1).keys) == 1
+
+
+def test_where_all_bones_drive_there_is_nothing_to_key():
+    armature = add_armature({"a": ((0, 0, 0), (0, 0, 1), "", 0.0), "b": ((0, 0, 1), (1, 0, 1), "a", 0.0)})
+    mechanism = add_mechanism(armature, ["a", "b"], "arm")
+    for name in ("a", "b"):
+        drive(mechanism, name)
+    for frames in (1, 5):
+        machine = keyed(armature, mechanism, frames)
+        assert machine.rotations == [] and len(machine.keys) == frames
 
 
 def test_the_first_turn_of_a_follower_is_within_half_a_turn():

@@ -175,3 +175,13 @@ def test_both_parts_of_a_segment_are_what_blender_plays_of_it(right, left):
             weights = np.array([(1 - u) ** 3, 3 * u * (1 - u) ** 2, 3 * u * u * (1 - u), u**3])
             x, y = weights @ part
             assert curve.evaluate(x) == pytest.approx(y, abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", ['BEZIER', 'LINEAR', 'CONSTANT'])
+def test_keys_whose_places_are_known_are_not_read(kind, monkeypatch):
+    curve = curve_through({1: 0.0, 5: 2.0, 20: -1.0, 50: 3.0}, kind)
+    places = tuple(fcurves.column(curve, name) for name in ("co", "handle_left", "handle_right"))
+    read, columns = [], fcurves.column
+    monkeypatch.setattr(fcurves, "column", lambda curve, name: read.append(name) or columns(curve, name))
+    ((_, values),) = Reader(TIMES).values([curve], [places])
+    assert read == ["interpolation"] and np.array_equal(values, values_at(curve, TIMES))

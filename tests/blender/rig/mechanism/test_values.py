@@ -9,12 +9,12 @@ from machines import four_bar, landing_gear
 from rigs import add_target
 
 from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.mechanism.read import read_mechanism
 from ik2d_addon.rig.mechanism.values import (
     SteppedTurns,
-    askew_drivers,
-    driver_key_times,
     driver_values,
+    drivers_read,
     stepping,
     target_places,
     turning_axis,
@@ -60,18 +60,24 @@ def test_a_ram_has_its_part_of_the_stroke():
     assert values["ram"] == pytest.approx([1.5])
 
 
+def askew(rig, times):
+    """Return the drivers that their keys turn a little out of the plane."""
+    with drivers_read(bpy.context.scene, rig) as drivers:
+        return drivers.askew(times)
+
+
 def test_keys_out_of_the_plane_are_told_apart_from_those_that_only_pass_it():
-    rig, scene = crank(), bpy.context.scene
-    assert askew_drivers(scene, rig, [1.0, 2.0]) == []
+    rig = crank()
+    assert askew(rig, [1.0, 2.0]) == []
     bone = rig.armature.pose.bones["crank"]
     for x, expected in ((0.001, ["crank"]), (0.2, None)):
         bone.rotation_euler = x, 0.0, 0.0
         bone.keyframe_insert("rotation_euler", frame=2)
         if expected:
-            assert askew_drivers(scene, rig, [1.0, 2.0]) == expected
+            assert askew(rig, [1.0, 2.0]) == expected
         else:
             with pytest.raises(IK2DError, match="out of the mechanism's plane"):
-                askew_drivers(scene, rig, [1.0, 2.0])
+                askew(rig, [1.0, 2.0])
 
 
 def test_places_of_a_target_are_those_that_blender_evaluates_and_the_frame_stays():
@@ -103,7 +109,26 @@ def test_a_hidden_armature_is_evaluated_and_bones_with_drivers_drive_by_their_ev
     assert np.abs(np.diff(values)) == pytest.approx([1.25, 6.25, 12.5], abs=1e-5)
     stepped = SteppedTurns(bpy.context.scene, rig)
     assert stepped.at([2.0, 3.0])["crank"] == pytest.approx(stepped.at([2.0, 2.5, 3.0])["crank"][::2])
-    assert driver_key_times(bpy.context.scene, rig) == pytest.approx(range(1, 26))
+    with drivers_read(bpy.context.scene, rig) as drivers:
+        assert drivers.key_times() == pytest.approx(range(1, 26))
+
+
+def test_values_at_some_of_the_times_are_those_that_were_read_at_all_of_them():
+    rig, times = crank('ZYX', np.linspace(0.0, 7.0, 8), tilt=TILT), np.linspace(1.0, 8.0, 50)
+    with drivers_read(bpy.context.scene, rig) as drivers:
+        each = np.asarray(drivers.values(times.tolist())["crank"])
+        for rows in (slice(0, None, 3), slice(7, 20), slice(None)):
+            assert np.asarray(drivers.values(times[rows].tolist())["crank"]) == pytest.approx(each[rows])
+        aside = drivers.values([1.3, 2.7])["crank"]
+    assert aside == pytest.approx(driver_values(bpy.context.scene, rig, [1.3, 2.7])["crank"])
+
+
+def test_values_that_are_no_numbers_are_refused_by_their_frame():
+    rig = crank(turns=(0.0, 1.0, 2.0))
+    (curve,) = [one for one in existing_fcurves(rig.armature) if one.array_index == 2]
+    curve.keyframe_points[1].co.y = np.nan
+    with pytest.raises(IK2DError, match="'crank' has no finite value at frame 2;"):
+        driver_values(bpy.context.scene, rig, [1.0, 1.5, 2.0, 2.5, 3.0])
 
 
 def test_the_axis_is_that_of_the_plane_in_the_bone():
