@@ -266,7 +266,7 @@ SWAYS = (
 def _travel(rig) -> None:
     """Move the body on, and to and fro in each cycle; let the camera follow."""
     stage.settings(LAST, (800, 560))
-    view = stage.camera((4.1, -5.9, 3.2), (0.02, 0.0, 0.52), lens=52)
+    view = stage.camera((4.1, -5.9, 2.2), (0.02, 0.0, 0.66), lens=50)
     for owner in (rig, view):
         start = owner.location.x
         keys(owner, "location", 0, [(1, start), (LAST + 1, start + DISTANCE)], 'LINEAR')
@@ -282,7 +282,7 @@ def _surroundings() -> None:
     """Lay out a ground that repeats after the way walked, so that the moving picture has no end."""
     chance = random.Random(7)
     ground = shapes.material("Ground", (0.50, 0.41, 0.28), roughness=1.0)
-    shapes.box("Ground", (-60, -40, -stage.DEEP), (60, 60, 0.0), ground)
+    shapes.box("Ground", (-300, -40, -stage.DEEP), (100, 300, 0.0), ground)
     stones = [
         shapes.material(f"Stone {i}", color, roughness=0.9)
         for i, color in enumerate(((0.38, 0.36, 0.33), (0.55, 0.5, 0.42), (0.27, 0.25, 0.24)))

@@ -16,6 +16,8 @@ from . import shapes, tab
 SUN = (-300.0, -100.0, 50.0)  # where no camera sees the line that the viewport draws below it
 DEEP = 30.0  # how far down the ground goes: a view from the front sees no end of it
 SIDEBAR = 240  # pixels wide at scale 1, with the tabs
+# Where there are no chains: the panel that is open, and one in it that is closed, so that Bake is in sight.
+MECHANISM = "IK2D_PT_mechanism", "IK2D_PT_mechanism_joints"
 # What a window of 1280 x 800 leaves of the view between toolbar and sidebar, and below the headers, as parts
 # of the view's width: so much the picture may fill, its middle so far to the left of the view's.
 ROOM, SHIFT = (0.70, 0.52), 0.095
@@ -97,6 +99,11 @@ def _pose(armature: bpy.types.Object) -> None:
             chain.property_unset(name)
 
 
+def _is_machine(armature: bpy.types.Object) -> bool:
+    """Return whether mechanisms are all that an armature has."""
+    return len(armature.ik2d.mechanisms) > 0 and not armature.ik2d.chains
+
+
 def _show(space: bpy.types.SpaceView3D) -> None:
     """Show the camera's whole picture and its sky, left of the sidebar, with nothing written over it."""
     render = bpy.context.scene.render
@@ -139,5 +146,7 @@ def save(armature: bpy.types.Object, path: Path) -> None:
             if area.type == 'VIEW_3D':
                 (sidebar,) = (region for region in area.regions if region.type == 'UI')
                 tabs.enter_context(tab.chosen(sidebar, "IK 2D"))
+                if _is_machine(armature):
+                    tabs.enter_context(tab.opened(sidebar, *MECHANISM))
                 tab.set_width(sidebar, SIDEBAR)
         bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tab that a file opens with: Blender stores it, but lets no script choose it without a window."""
+"""The tab that a file opens with, and its open panels: no script may choose them without a window."""
 
 import ctypes
 import re
@@ -12,6 +12,7 @@ from pathlib import Path
 import bpy
 
 _NAME = 64  # bytes of the name in a PanelCategoryStack, after the pointers to the next and the one before
+_CLOSED = 1 << 2  # the flag of a panel
 
 
 @contextmanager
@@ -25,11 +26,42 @@ def chosen(region: bpy.types.Region, tab: str) -> Iterator[None]:
     place, size = member("ARegion", "panels_category_active")
     if size != 2 * ctypes.sizeof(ctypes.c_void_p):
         raise RuntimeError("The sidebar's list of tabs is stored in another way in this Blender")
-    entry = ctypes.create_string_buffer(struct.pack(f"PP{_NAME}s", 0, 0, tab.encode()))
-    address = ctypes.addressof(entry)
-    ends = (ctypes.c_void_p * 2).from_address(region.as_pointer() + place)
+    with _of_one(region.as_pointer() + place, struct.pack(f"PP{_NAME}s", 0, 0, tab.encode())):
+        yield
+
+
+@contextmanager
+def opened(region: bpy.types.Region, panel: str, closed: str) -> Iterator[None]:
+    """Have a sidebar's region stored with a panel open that is closed by default, but a panel in it closed.
+
+    Both are named by their classes. Raises RuntimeError as `chosen` does.
+    """
+    inner = ctypes.create_string_buffer(_panel(closed, flag=_CLOSED))
+    (place, _), (children, size) = member("ARegion", "panels"), member("Panel", "children")
+    if size != struct.calcsize("PP"):
+        raise RuntimeError("A panel's panels are stored in another way in this Blender")
+    outer = bytearray(_panel(panel))
+    struct.pack_into("PP", outer, children, ctypes.addressof(inner), ctypes.addressof(inner))
+    with _of_one(region.as_pointer() + place, bytes(outer)):
+        yield
+
+
+def _panel(name: str, flag: int = 0) -> bytes:
+    """Return one of Blender's panels as bytes."""
+    _, types, sizes, _ = _layout()
+    stored_panel = bytearray(sizes[types.index("Panel")])
+    struct.pack_into(f"{_NAME}s", stored_panel, member("Panel", "panelname[64]")[0], name.encode())
+    struct.pack_into("h", stored_panel, member("Panel", "flag")[0], flag)
+    return bytes(stored_panel)
+
+
+@contextmanager
+def _of_one(place: int, item: bytes) -> Iterator[None]:
+    """Have a list of Blender's hold one item meanwhile."""
+    entry = ctypes.create_string_buffer(item, len(item))
+    ends = (ctypes.c_void_p * 2).from_address(place)
     before = tuple(ends)
-    ends[0] = ends[1] = address
+    ends[0] = ends[1] = ctypes.addressof(entry)
     try:
         yield
     finally:
@@ -52,6 +84,22 @@ def set_width(region: bpy.types.Region, pixels: int) -> None:
     if size != ctypes.sizeof(ctypes.c_short):
         raise RuntimeError("The sidebar's width is stored in another way in this Blender")
     ctypes.c_short.from_address(region.as_pointer() + place).value = pixels
+
+
+def panels(region: bpy.types.Region) -> dict[str, bool]:
+    """Return whether a region's panels are open, by their classes, as its file has them."""
+    return dict(_states(region.as_pointer() + member("ARegion", "panels")[0]))
+
+
+def _states(place: int) -> Iterator[tuple[str, bool]]:
+    """Yield (class, whether it is open) of the panels of a list and of those in them."""
+    name, flag, children = (member("Panel", part)[0] for part in ("panelname[64]", "flag", "children"))
+    item = ctypes.c_void_p.from_address(place).value
+    while item:
+        is_open = not ctypes.c_short.from_address(item + flag).value & _CLOSED
+        yield ctypes.string_at(item + name).decode(), is_open
+        yield from _states(item + children)
+        item = ctypes.c_void_p.from_address(item).value
 
 
 def member(struct_name: str, name: str) -> tuple[int, int]:

@@ -40,8 +40,8 @@ def fit(distance=5.1, x=0.42, z=0.95):
 
 
 def backdrop(seen):
-    """Show or hide the hills, whose parts hang on no bone."""
-    for ob in named("collections", "Shapes").objects:
+    """Show or hide the hills, whose parts hang on no bone, and the ground's line."""
+    for ob in (*named("collections", "Shapes").objects, named("objects", "Ground")):
         if ob.parent is None:
             ob.hide_set(not seen)
 
@@ -86,13 +86,13 @@ def parts_and_bones():
     targets(False)
     fox.hide_set(True)
     back = part_from_part()
-    fit(3.9, 0.1, 0.9)
+    fit(2.6, 0.12, 0.8)
     yield from picture("cutout_01_parts")
     back()
     fox.hide_set(False)
     fox.data.display_type = 'STICK'  # in the sample they are wires, which hide no part
     select("Fox", bones=["hips"])
-    fit(3.3, 0.1, 0.9)
+    fit(2.0, 0.17, 0.9)
     yield from picture("cutout_02_bones")
     fox.data.display_type = 'WIRE'
     fox.data.pose_position = 'POSE'

@@ -123,6 +123,7 @@ def all_legs(sidebar):
     select("crank")
     look_at(1.2, 3.45, 6.8)
     yield from set_open(sidebar, "IK2D_PT_mechanism")
+    yield from set_open(sidebar, "IK2D_PT_mechanism_joints")  # the sample has it closed
     yield from picture("machine_08_legs")
     backdrop(True)
     bpy.context.scene.frame_set(60)
