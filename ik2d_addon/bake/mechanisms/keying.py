@@ -209,8 +209,8 @@ def _shaped(
     channels = channels_at(rig, {bone: closed[bone] for bone in written}, single_axis)
     on_keys, on_thirds = (np.searchsorted(closed_at, each) for each in (on_keys, on_thirds))
     unwritten = rig.bones if is_sparse else [bone for bone in rig.bones if bone not in channels]
-    known = closed if is_sparse else turns
-    played = {bone: by_turns(rig, bone, known[bone][on_looks]) for bone in unwritten}
+    known, looked = (closed, np.searchsorted(closed_at, on_looks)) if is_sparse else (turns, on_looks)
+    played = {bone: by_turns(rig, bone, known[bone][looked]) for bone in unwritten}
     solved = Motions.of_rotations(rig, dict(played)) if is_sparse else None
     each = [rotation.values for rotation in channels.values()]
     values = np.concatenate([np.empty((len(closed_at), 0)), *each], axis=1)  # of all bones at once
