@@ -94,7 +94,7 @@ def _run(mutants: Sequence[Mutant], options: argparse.Namespace) -> list[Result]
     from . import covering, run
 
     os.chdir(ROOT)
-    began, tests = time.monotonic(), covering.load()
+    began, tests = time.monotonic(), covering.load(options.jobs)
     key = covering.fingerprint("covering.py", "plugins.py", "mutant.py", "operators.py")[:16]
     found = {} if options.again or options.mutant else results.kept(key)
     found = {mutant.name: found[mutant.name] for mutant in mutants if mutant.name in found}

@@ -112,16 +112,6 @@ class Child:
             return -signal.SIGKILL
         return None
 
-    def wait(self) -> int:
-        """Return the exit code once it has ended; end it where the wait is broken off."""
-        try:
-            while (code := self.poll()) is None:
-                time.sleep(0.1)
-            return code
-        except BaseException:
-            self.kill()
-            raise
-
     def kill(self) -> None:
         """End the process and all that it started."""
         self._kill_group()

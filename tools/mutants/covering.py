@@ -4,9 +4,11 @@
 import ast
 import hashlib
 import json
+import shutil
 import sys
+import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
@@ -20,6 +22,8 @@ from .results import BUILD
 PACKAGE = ROOT / "ik2d_addon"
 # One after the other: the first without bpy, and mutants that it kills do not pay for the second.
 STAGES = ("tests/core", "tests/blender")
+# All tests are run in so many processes, none of which takes too long or grows too large.
+SHARES = 8
 
 
 @dataclass(frozen=True)
@@ -54,15 +58,18 @@ def in_stages(tests: Iterable[str]) -> list[list[str]]:
     return [stage for stage in by_stage if stage]
 
 
-def load() -> Covering:
-    """Return what was found earlier, or find it anew where the code or the tests have changed."""
+def load(jobs: int) -> Covering:
+    """Return what was found earlier, or find it anew where the code or the tests have changed.
+
+    jobs: processes at a time.
+    """
     file, traced, key = BUILD / "seconds.json", BUILD / "coverage", fingerprint("covering.py", "plugins.py")
     kept = json.loads(file.read_text()) if file.exists() else {}
     if kept.get("key") != key or not traced.exists():
         began = time.monotonic()
         print("Which test runs which line: two runs of all tests, some minutes ...", flush=True)
         file.unlink(missing_ok=True)
-        kept = {"key": key, "seconds": _checked(*_traced(traced))}
+        kept = {"key": key, "seconds": _checked(*_traced(traced, jobs), jobs)}
         file.write_text(json.dumps(kept, indent=1))
         print(f"{len(kept['seconds'])} tests, found in {time.monotonic() - began:.0f} s", flush=True)
     return Covering(kept["seconds"], _contexts(traced))
@@ -79,16 +86,34 @@ def fingerprint(*tools: str) -> str:
     return digest.hexdigest()
 
 
-def _traced(file: Path) -> tuple[dict[str, float], list[str]]:
+def _traced(file: Path, jobs: int) -> tuple[dict[str, float], set[str]]:
     """Run all tests under coverage, which goes into a file; return their times, and the files that share."""
+    import coverage
+
     file.parent.mkdir(parents=True, exist_ok=True)
     file.unlink(missing_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="ik2d-coverage-"))
+    tests = [
+        path.relative_to(ROOT).as_posix() for stage in STAGES for path in (ROOT / stage).rglob("test_*.py")
+    ]
+    shares = {folder / str(i): sorted(tests)[i::SHARES] for i in range(SHARES)}
 
-    def task(child: Child) -> int:
-        return run_tests(child, STAGES, [Tracer(PACKAGE, file), Chosen((), (), child.report_path)])
+    def share(data: Path, paths: Sequence[str]) -> Child:
+        return Child(
+            lambda child: run_tests(child, paths, [Tracer(PACKAGE, data), Chosen((), (), child.report_path)])
+        )
 
-    report = _passed(Child(task))
-    return report["seconds"], report["shared"]
+    try:
+        reports = _passed([share(*one) for one in shares.items()], jobs)
+        traced = coverage.CoverageData(str(file))
+        for data in shares:
+            part = coverage.CoverageData(str(data))
+            part.read()
+            traced.update(part)
+        traced.write()
+    finally:
+        shutil.rmtree(folder)
+    return _seconds(reports), {path for report in reports for path in report["shared"]}
 
 
 def _contexts(file: Path) -> dict[str, dict[int, list[str]]]:
@@ -101,30 +126,55 @@ def _contexts(file: Path) -> dict[str, dict[int, list[str]]]:
     return {name: data.contexts_by_lineno(path) for path, name in paths.items()}
 
 
-def _checked(seconds: dict[str, float], shared: Sequence[str]) -> dict[str, float]:
-    """Run all tests in the order and the processes of a mutant's, without one; return their times."""
-    found: dict[str, float] = {}
+def _checked(seconds: dict[str, float], shared: Collection[str], jobs: int) -> dict[str, float]:
+    """Run all tests in the order of a mutant's and apart as those, without one; return their times."""
+
+    def share(tests: Sequence[str]) -> Child:
+        return Child(lambda child: run_tests(child, files_of(tests), [Chosen(tests, (), child.report_path)]))
+
+    shares = []
     for stage in in_stages(_ordered(seconds, shared)):
+        files = files_of(stage)
+        for i in range(SHARES):
+            own = set(files[i::SHARES])
+            shares.append([name for name in stage if name.partition("::")[0] in own])
+    return _ordered(_seconds(_passed([share(tests) for tests in shares if tests], jobs)), shared)
 
-        def task(child: Child, stage: list[str] = stage) -> int:
-            return run_tests(child, files_of(stage), [Chosen(stage, (), child.report_path)])
 
-        found |= _passed(Child(task))["seconds"]
-    return _ordered(found, shared)
-
-
-def _passed(child: Child) -> dict:
-    """Wait until a child has run its tests, all of which must pass; return its report."""
-    child.start()
+def _passed(children: Sequence[Child], jobs: int) -> list[dict]:
+    """Wait until children have run their tests, all of which must pass; return their reports."""
+    waiting, running, reports = list(children), [], []
     try:
-        if child.wait():
-            sys.exit(f"{child.output()}\nThe tests must pass before a mutant can fail them: see above")
-        return child.report()
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                running.append(waiting.pop(0))
+                running[-1].start()
+            for child in list(running):
+                if (code := child.poll()) is not None:
+                    running.remove(child)
+                    reports.append(_report(child, code))
+            time.sleep(0.1)
     finally:
-        child.clean()
+        for child in running:
+            child.kill()
+        for child in children:
+            child.clean()
+    return reports
 
 
-def _ordered(seconds: dict[str, float], shared: Sequence[str]) -> dict[str, float]:
+def _report(child: Child, code: int) -> dict:
+    """Return the report of a child that has ended with an exit code."""
+    if code:
+        sys.exit(f"{child.output()}\nThe tests must pass before a mutant can fail them: see above")
+    return child.report()
+
+
+def _seconds(reports: Sequence[dict]) -> dict[str, float]:
+    """Return how long each test took."""
+    return {name: seconds for report in reports for name, seconds in report["seconds"].items()}
+
+
+def _ordered(seconds: dict[str, float], shared: Collection[str]) -> dict[str, float]:
     """Return the tests quickest first, but those of a file with a fixture that they share together."""
 
     def rank(test: str) -> tuple[float, str]:
