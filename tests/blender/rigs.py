@@ -86,13 +86,17 @@ def crane_with_target(
     return armature, chain
 
 
-def disconnect(armature: bpy.types.Object) -> None:
-    """Give all bones locations of their own."""
+def edit(armature: bpy.types.Object, change: Callable) -> None:
+    """Change an armature in Edit Mode; `change` gets its edit bones."""
     bpy.context.view_layer.objects.active = armature
     bpy.ops.object.mode_set(mode='EDIT')
-    for bone in armature.data.edit_bones:
-        bone.use_connect = False
+    change(armature.data.edit_bones)
     bpy.ops.object.mode_set(mode='OBJECT')
+
+
+def disconnect(armature: bpy.types.Object) -> None:
+    """Give all bones locations of their own."""
+    edit(armature, lambda bones: bones.foreach_set("use_connect", [False] * len(bones)))
 
 
 def connect(armature: bpy.types.Object, bone: str) -> None:

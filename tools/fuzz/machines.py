@@ -8,11 +8,9 @@ import traceback
 from math import pi
 from random import Random
 
+from .bakes import BAKES, LIMIT
 from .case import Case, Outcome, Result
 
-BAKES = 10  # in a case
-# Seconds for these, also next to other work: more is a hang.
-LIMIT = 300.0
 # Parts of the size: what numbers of 32 bits leave open in a pose, and by how much two measures may differ.
 FINE, ALIKE = 1e-5, 1e-5
 # At quarters a joint may be so many times as far open as the bound for half-way.

@@ -33,6 +33,7 @@ from ...rig.chain.native_state import controls_of
 from ...rig.chain.post import turned_bones_of
 from ...rig.chain.renames import bones_of
 from ...rig.chain.stretch import ALONG
+from ...rig.mechanism.read import linkage_settings
 from ..native.controls import NAMES
 
 # The parts of a fingerprint, in words.
@@ -134,10 +135,7 @@ def mechanism_fingerprint(mechanism: PropertyGroup, animated: AnimatedPaths) -> 
     numbers = {name: animated.bones[known[name].as_pointer()] for name in known.keys()}  # names may change
     paths = baked_paths(armature, mechanism.bones.keys())
     paths |= {path for path in animated.of_settings if path.startswith(f"{mechanism.path_from_id()}.")}
-    joints = [
-        (one.kind, numbers.get(one.bone), one.end, numbers.get(one.other), one.ratio, *one.stroke)
-        for one in mechanism.joints
-    ]
+    bones, joints = linkage_settings(mechanism, numbers.get)
     drivers = [
         (one.kind, numbers.get(one.bone), *_named(one.target, one.subtarget), _length(one, animated))
         for one in mechanism.drivers
@@ -145,7 +143,7 @@ def mechanism_fingerprint(mechanism: PropertyGroup, animated: AnimatedPaths) -> 
     return _joined(
         settings=[
             (mechanism.dead, mechanism.way, mechanism.softness, mechanism.open_between),
-            [(numbers.get(bone.name), bone.other_side) for bone in mechanism.bones],
+            bones,
             joints,
             drivers,
             *(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Read a mechanism from an armature: pose bones and settings -> Mechanism and Plane."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -376,3 +376,12 @@ def frame_motions(rig: RigMechanism, frames: Floats) -> Floats:
     rest = np.array(rig.armature.data.bones[rig.frame].matrix_local, np.float64)
     motions: Floats = frames @ np.linalg.inv(rest)
     return motions
+
+
+def linkage_settings(settings: Any, number: Callable[[str], int | None]) -> tuple[list[Any], list[Any]]:
+    """Return what fingerprints hold of a mechanism's bones and joints. number: of a bone, as names change."""
+    joints = [
+        (one.kind, number(one.bone), one.end, number(one.other), one.ratio, *one.stroke)
+        for one in settings.joints
+    ]
+    return [(number(bone.name), bone.other_side) for bone in settings.bones], joints

@@ -10,6 +10,7 @@ import numpy as np
 from ....core.inputs import Floats
 from ....core.words import say
 from ....rig.chain.native_state import controls_of, is_native
+from ....rig.mechanism.read import linkage_settings
 
 # Edit Mode changes rest poses a little; within this part of the bones' extent they are the same.
 _SAME = 2e-5
@@ -45,11 +46,7 @@ def _digest(mechanism: bpy.types.PropertyGroup) -> str:
     settings: list[Any] = [
         mechanism.dead,
         mechanism.dead == 'EASE' and mechanism.softness,
-        [(place(bone.name), bone.other_side) for bone in mechanism.bones],
-        [
-            (one.kind, place(one.bone), one.end, place(one.other), one.ratio, *one.stroke)
-            for one in mechanism.joints
-        ],
+        *linkage_settings(mechanism, place),
         [(one.kind, place(one.bone)) for one in mechanism.drivers],
     ]
     return hashlib.md5(repr(settings).encode(), usedforsecurity=False).hexdigest()[:12]

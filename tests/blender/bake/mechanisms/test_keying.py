@@ -14,10 +14,10 @@ from ik2d_addon.chains import add_mechanism, drive
 from ik2d_addon.rig.mechanism.read import read_mechanism
 
 
-def keyed(armature, mechanism, frames):
+def keyed(armature, mechanism, frames, **options):
     """Return a mechanism keyed on the first frames."""
     rig = read_mechanism(armature, mechanism)
-    return key_mechanism(bpy.context.scene, rig, range(1, frames + 1), BakeOptions())
+    return key_mechanism(bpy.context.scene, rig, range(1, frames + 1), BakeOptions(**options))
 
 
 def test_a_driver_keeps_its_keys_unless_it_is_held():
@@ -40,6 +40,16 @@ def test_keys_on_frames_are_among_them_and_one_frame_is_enough():
     machine = keyed(armature, mechanism, 7)
     assert set(range(1, 8)) <= set(machine.keys.tolist()) and (np.diff(machine.keys) >= 0.0625).all()
     assert len(keyed(armature, mechanism, 1).keys) == 1
+
+
+@pytest.mark.parametrize("frames", [53, 71])
+def test_sparse_keys_are_compared_with_the_poses_of_their_own_times(frames):
+    armature, mechanism = add_machine(four_bar(), frames)
+    armature.animation_data_clear()
+    key_turns(armature, "crank", np.linspace(0.0, 0.5, frames))
+    make_linear(armature)
+    machine = keyed(armature, mechanism, frames, reduce=1e-4)
+    assert machine.keys.tolist() == [1, frames] and machine.open_times.size == 0
 
 
 def test_where_all_bones_drive_there_is_nothing_to_key():

@@ -327,6 +327,11 @@ def test_a_circle_of_chains_becomes_a_mechanism():
     bpy.context.view_layer.objects.active = armature
     with pytest.raises(RuntimeError, match="bones whose loop closes are a mechanism"):
         bpy.ops.ik2d.bake(frame_start=1, frame_end=2)
+    other = add_mechanism(armature, ["crank", "coupler"], "other")
+    with pytest.raises(RuntimeError, match="'other' has the bone 'crank' already"):
+        bpy.ops.ik2d.mechanism_of_circle()
+    assert len(armature.ik2d.mechanisms) == 1 and all(chain.enabled for chain in armature.ik2d.chains)
+    other.enabled = False
     assert bpy.ops.ik2d.mechanism_of_circle() == {'FINISHED'}
     mechanism = shown(armature)
     assert {bone.name for bone in mechanism.bones} == {"crank", "coupler", "rocker"}

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from post_rigs import robot_arm
-from rigs import evaluated_tip, override_from, stored_settings
+from rigs import edit, evaluated_tip, override_from, stored_settings
 
 from ik2d_addon.bake import bake, check
 from ik2d_addon.core import IK2DError
@@ -116,14 +116,6 @@ def stale(armature):
     """Return the causes for which a bake is out of date, in words."""
     bpy.context.view_layer.update()
     return bake_is_stale(armature, bpy.context.scene)
-
-
-def edit(armature, change):
-    """Change an edit bone of an armature."""
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode='EDIT')
-    change(armature.data.edit_bones)
-    bpy.ops.object.mode_set(mode='OBJECT')
 
 
 def add_parent(bones):

@@ -6,20 +6,13 @@ import numpy as np
 import pytest
 from machine_rigs import add_machine, evaluated_openings
 from machines import excavator, four_bar
+from rigs import edit
 
 from ik2d_addon.chains import make_native, remove_native
 from ik2d_addon.features.native.changes import acts_as_set, changed_since_made
 from ik2d_addon.rig.chain.renames import straighten
 
 TIMES = np.arange(1.0, 13.0, 0.5)
-
-
-def edit(armature, change):
-    """Change the bones in Edit Mode."""
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode='EDIT')
-    change(armature.data.edit_bones)
-    bpy.ops.object.mode_set(mode='OBJECT')
 
 
 def lengthen(bones):
