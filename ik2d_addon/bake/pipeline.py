@@ -27,8 +27,9 @@ from .actions.results import BakedClip, finish
 from .actions.stage import Stage
 from .asked import Names, ReadChains, baking_order, read_all, read_of, refuse_other_modes
 from .cures.off_plane import advice_on
-from .keys.clearing import left_bones, released
+from .keys.clearing import left_behind, left_bones, released
 from .keys.keying import KeyedChain, plan_keys, rotations_of
+from .keys.left import bakes_noted
 from .mechanisms.playing import reports_of
 from .motionless import stands_still
 from .playback import VERIFY_ALL, VERIFY_NOTHING, all_quarters, play_back
@@ -306,6 +307,7 @@ def _bake_rigs(
     for armature, chains in its_chains.items():
         warnings[armature] = key_faults.check_writable(armature, rotations[armature], times)
         warnings[armature] += opened.get(armature, [])
+        warnings[armature] += left_behind(armature, [chain.solved.rig.name for chain in chains])
         for chain in chains if options.single_axis else ():
             post = None if chain.post is None else chain.post.rotation
             warnings[armature] += single_axis_notes(chain.solved.rig, post)
@@ -313,6 +315,10 @@ def _bake_rigs(
     quarters = all_quarters(scene, solved, plan) if together else ()  # before they see the keys of others
     undo.enter_context(slides_remembered(rigs))
     undo.enter_context(hands_remembered(rigs))
+    for armature in () if by_hand else asked:
+        its_bones = {chain.solved.rig.name: chain.channels for chain in its_chains[armature]}
+        moved_bones = {machine.rig.name: machine.rotations for machine in its_machines[armature]}
+        undo.enter_context(bakes_noted(armature, its_bones, moved_bones))
     keepings, end = {}, (len(plan.times), len(plan.times))
     for armature, channels in rotations.items():
         keepings[armature] = undo.enter_context(keys.written(armature, times, channels, purpose))

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 import bpy
 from bpy.types import Object, PropertyGroup
 
+from ...core.words import listed, say
 from ...rig.animation import versions
 from ...rig.animation.actions import remove_emptied
 from ...rig.animation.bone_channels import ROTATIONS, rotation_property
@@ -31,6 +32,7 @@ from ..actions.clips import Clip
 from ..actions.copies import give_original_back
 from ..actions.finding import clips_to_clear
 from ..actions.stage import Stage
+from .left import bones_left
 
 # Plant Feet bakes too.
 BAKED = (BAKE, PLANT_BAKE)
@@ -269,9 +271,10 @@ def clear_bakes(
     everywhere = frame_start is None and frame_end is None
     for settings in armature.ik2d.chains if given.any else ():
         if everywhere and settings in chains or settings.last_bake or settings.was_live:
-            if settings.name in left or baked_keys(armature, all_bones([settings])):
+            its = bones_of_all(armature, [settings], ())
+            if settings.name in left or baked_keys(armature, its):
                 continue
-            put_slides_back(armature, all_bones([settings]))
+            put_slides_back(armature, its)
             forget_bakes(armature, [settings])
             live_again(settings)
     for machine in armature.ik2d.mechanisms if given.any else ():
@@ -303,7 +306,9 @@ def _clear_in(
                     stage.note({armature: bones})
                 given.add(now)
                 left |= {
-                    each.name for each in armature.ik2d.chains if baked_keys(armature, all_bones([each]))
+                    each.name
+                    for each in armature.ik2d.chains
+                    if baked_keys(armature, bones_of_all(armature, [each], ()))
                 }
     for _ in own:  # which shows the pose that comes back
         given.add(_give_back(armature, wanted, frames))
@@ -351,10 +356,34 @@ def bones_to_clear(
 def bones_of_all(
     armature: Object, chains: Iterable[PropertyGroup], mechanisms: Iterable[PropertyGroup]
 ) -> list[str]:
-    """Return the bones of some chains and mechanisms of an armature, those of chains first; read only."""
+    """Return the bones of some chains and mechanisms of an armature, those of chains first; read only.
+
+    Also those that these have left with baked keys.
+    """
+    chains, mechanisms = list(chains), list(mechanisms)
     chained = {bone for chain in armature.ik2d.chains for bone in turned_bones_of(chain)}
     own = (bone.name for one in mechanisms for bone in one.bones if bone.name not in chained)
-    return list(dict.fromkeys([*all_bones(chains), *own]))
+    left = (bone for one in (*chains, *mechanisms) for bone in bones_left(one))
+    return list(dict.fromkeys([*all_bones(chains), *own, *left]))
+
+
+def left_behind(armature: Object, names: Iterable[str]) -> list[str]:
+    """Return a sentence for each chain that has left bones with baked keys; names: of the chains."""
+    left = {
+        name: [bone for bone in bones_left(armature.ik2d.chains[name]) if baked_keys(armature, [bone])]
+        for name in names
+        if name in armature.ik2d.chains
+    }
+    return [
+        say(
+            "Chain '{name}': keys of an earlier bake stay on {bones}, which it does not turn any more;"
+            " Clear Bake takes these, too",
+            name=name,
+            bones=listed(bones),
+        )
+        for name, bones in left.items()
+        if bones
+    ]
 
 
 def all_bones(chains: Iterable[PropertyGroup]) -> list[str]:

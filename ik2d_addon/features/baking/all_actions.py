@@ -10,7 +10,7 @@ from bpy.types import Object, PropertyGroup, Scene
 from ...bake.actions.arguments import ALL, INTO_THIS
 from ...bake.actions.finding import was_keyed
 from ...bake.actions.listing import listed_clips
-from ...bake.keys.clearing import all_bones, baked_keys_anywhere, hand_made_keys_of
+from ...bake.keys.clearing import baked_keys_anywhere, bones_of_all, hand_made_keys_of
 from ...core import IK2DError
 from ...core.words import listed, number_of, say
 from ...rig.animation.kept.keeping import Replaced
@@ -90,13 +90,13 @@ def has_baked_actions(armature: Object) -> bool:
     """Return whether a bake has left keys in any action of an armature."""
     chains = armature.ik2d.chains
     version = (
-        [(chain.tip, chain.bone_count, chain.hands_posed, chain.bake_mark) for chain in chains],
+        [(one.tip, one.bone_count, one.post, one.hands_posed, one.bake_mark) for one in chains],
         [action.name for action in bpy.data.actions if was_keyed(action)],
     )
 
     def found() -> bool:
         with suppress(IK2DError):  # in tweak mode, which Clear Bake says itself
-            return baked_keys_anywhere(armature, all_bones(chains))
+            return baked_keys_anywhere(armature, bones_of_all(armature, chains, armature.ik2d.mechanisms))
         return True
 
     return bool(version[1]) and bool(

@@ -140,7 +140,9 @@ def has_baked_keys(armature: Object) -> bool:
     chains = armature.ik2d.chains
     if armature.ik2d.actions_to_bake == ALL and has_baked_actions(armature):
         return True
-    version = [(chain.tip, chain.bone_count, chain.hands_posed, chain.bake_mark) for chain in chains]
+    version = [
+        (chain.tip, chain.bone_count, chain.post, chain.hands_posed, chain.bake_mark) for chain in chains
+    ]
     version += [tuple(one.bones.keys()) for one in armature.ik2d.mechanisms]
 
     def found() -> bool:

@@ -18,7 +18,7 @@ from ...live.registry import RIGS, key_of
 from ...live.status.mechanism import is_closed, mechanism_status
 from ...rig.chain.renames import unique_name
 from .joint import GROWING, HIDDEN, NOTE, OVERRIDABLE, STORED, IK2D_PG_place
-from .topics.notes import NativeNotes
+from .topics.notes import BakeNotes, NativeNotes
 
 
 def _solving_changed(_settings, _context):
@@ -153,7 +153,7 @@ class IK2D_PG_mechanism_driver(PropertyGroup):
     )
 
 
-class IK2D_PG_mechanism(NativeNotes, PropertyGroup):
+class IK2D_PG_mechanism(BakeNotes, NativeNotes, PropertyGroup):
     """Bones whose closed loops are solved together."""
 
     __slots__ = ()
@@ -182,7 +182,6 @@ class IK2D_PG_mechanism(NativeNotes, PropertyGroup):
         options=HIDDEN,
     )
     was_live: BoolProperty(description="Whether a bake has turned Live off", **NOTE)
-    bake_mark: StringProperty(description="Fingerprint of what the last bake was made from", **NOTE)
     enabled: BoolProperty(
         name="Enabled", description="Bake the mechanism with all others", default=True, **SOLVED_BY
     )
@@ -234,7 +233,6 @@ class IK2D_PG_mechanism(NativeNotes, PropertyGroup):
         precision=6,
         **SOLVED_BY,
     )
-    last_bake: StringProperty(description="Result of the last bake", **NOTE)
 
 
 classes = (

@@ -35,7 +35,19 @@ class NativeNotes:
     )
 
 
-class ChainNotes(NativeNotes):
+class BakeNotes:
+    """What is known of a chain's or a mechanism's bakes."""
+
+    __slots__ = ()
+
+    last_bake: StringProperty(description="Result of the last bake", **NOTE)
+    bake_mark: StringProperty(
+        description="What the last bake was made of, to see whether it still holds", **NOTE
+    )
+    bones_baked: StringProperty(description="Bones that bakes have keyed", **NOTE)
+
+
+class ChainNotes(BakeNotes, NativeNotes):
     """What is known of a chain, which nobody sets."""
 
     __slots__ = ()
@@ -43,7 +55,6 @@ class ChainNotes(NativeNotes):
     last_solve: StringProperty(
         name="Last Pose", description="Result of the last Pose This Frame of this chain", **NOTE
     )
-    last_bake: StringProperty(description="Result of the last bake of this chain", **NOTE)
     bake_reached: BoolProperty(
         description="Whether the last bake brought the tip to its target on every frame",
         **NOTE,
@@ -52,9 +63,6 @@ class ChainNotes(NativeNotes):
         name="Pose Mark",
         description="What the last Pose This Frame was made of, to see whether it still holds",
         **NOTE,
-    )
-    bake_mark: StringProperty(
-        description="What the last bake was made of, to see whether it still holds", **NOTE
     )
     left_out: StringProperty(description="Limits that could not be copied from the bones", **NOTE)
     missed_frames: StringProperty(
