@@ -22,6 +22,7 @@ from .features.mechanism.editing import (
     drive,
     remove_mechanism,
 )
+from .features.mechanism.mirroring import mirror_mechanism
 from .features.mechanism.proposals import propose_joints
 from .features.mechanism.rest_pose import close_rest_pose
 from .features.native import make_native, remove_native
@@ -55,6 +56,7 @@ __all__ = [
     "hold_pose",
     "make_native",
     "mirror_chain",
+    "mirror_mechanism",
     "plant_feet",
     "propose_joints",
     "release",

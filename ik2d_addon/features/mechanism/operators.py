@@ -7,7 +7,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context, Object, Operator
 
 from ...core import IK2DError
-from ...core.words import listed, refusal, say
+from ...core.words import listed, quoted, refusal, say
 from ...ui.context import (
     active_armature,
     active_mechanism,
@@ -36,6 +36,7 @@ from .editing import (
 )
 from .joining import end_to_pin, end_to_slide, frame_bones, is_along
 from .making import activate, all_or_nothing, make_mechanism, refuse_taken, taken_in, what_drives
+from .mirroring import mirror_mechanism
 from .proposals import propose_drivers
 from .rest_pose import close_rest_pose
 from .selection import (
@@ -320,6 +321,24 @@ class IK2D_OT_mechanism_of_circle(ChainOperator, Operator):
         return f"{made}{what_drives(mechanism)}"
 
 
+class IK2D_OT_mechanism_mirror(ChainOperator, Operator):
+    """Make the mechanism's counterpart on the other side: its bones and targets with .L and .R exchanged"""
+
+    bl_idname = "ik2d.mechanism_mirror"
+    bl_label = "Mirror Mechanism"
+
+    why_not = staticmethod(why_no_mechanism)
+
+    def work(self, context):
+        mechanism = shown_mechanism(context)
+        name = mechanism.name
+        other = mirror_mechanism(mechanism)
+        activate(other)
+        is_same = other.name == name
+        told = say("Mechanism '{name}' has both sides now", name=name) if is_same else say("Mirrored to ")
+        return f"{told}{'' if is_same else quoted([other.name])}{what_drives(other)}"
+
+
 HEADINGS = {"mechanisms": "mechanism_* mechanism.* mechanism_joint.* mechanism_driver.* mechanism_bone.*"}
 MENU = {
     "mechanism": [
@@ -330,6 +349,7 @@ MENU = {
         entry("ik2d.mechanism_gear", 'PREFERENCES'),
         entry("ik2d.mechanism_drive", 'KEY_HLT', by='KEYS'),
         entry("ik2d.mechanism_other_side", 'MOD_MIRROR'),
+        entry("ik2d.mechanism_mirror", 'MOD_MIRROR'),
         entry("ik2d.mechanism_close_rest", 'CON_LOCLIKE'),
         entry("ik2d.mechanism_of_circle", 'LINKED'),
         entry("ik2d.mechanism_remove", 'REMOVE'),
@@ -347,6 +367,7 @@ classes = (
     IK2D_OT_mechanism_remove_item,
     IK2D_OT_mechanism_close_rest,
     IK2D_OT_mechanism_of_circle,
+    IK2D_OT_mechanism_mirror,
 )
 register, _unregister_classes = registration(classes)
 

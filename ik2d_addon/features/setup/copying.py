@@ -3,11 +3,9 @@
 
 from collections.abc import Iterable
 
-import bpy
 import numpy as np
 from bpy.types import Object, PropertyGroup
 from bpy.utils import flip_name
-from mathutils import Matrix
 
 from ...core import Plane
 from ...core.inputs import Floats
@@ -21,7 +19,8 @@ from ...rig.chain.planes import bend_plane, is_straight, pole_side
 from ...rig.chain.post import POST, bending_bones
 from ...rig.chain.renames import chain_named
 from ...rig.pose.pole_angle import angle_to_side
-from ...ui.settings.chain_list import add_chain, add_target, flip
+from ...ui.settings.chain_list import add_chain, flip
+from ...ui.settings.counterparts import bone_on_other_side, target_on_other_side
 from ...ui.settings.joint_list import sync_joints
 from ..foot.copying import copy_foot, mirror_foot
 from ..post.copying import POST_SETTINGS, has_own_post, mirror_post
@@ -75,7 +74,7 @@ def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
     name = chain.name
     bones = chain_bones(armature, chain.tip, chain.bone_count, name)
     _plane(armature, chain)
-    tip = _other_side(armature, chain.tip)
+    tip = bone_on_other_side(armature, chain.tip)
     wanted = [flip_name(bone.name) for bone in bones]
     names = [bone.name for bone in chain_bones(armature, tip, chain.bone_count, name)]
     if names != wanted:
@@ -91,7 +90,7 @@ def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
     if other is None:
         other = add_chain(armature, tip, chain.bone_count)
         chain = chain_named(armature, name)  # the list may have moved
-        other.target, other.subtarget = _counterpart(armature, chain.target, chain.subtarget, tip)
+        other.target, other.subtarget = target_on_other_side(armature, chain.target, chain.subtarget, tip)
     if chain.plane == POLE:
         _mirror_pole(armature, chain, other)
     sync_joints(chain)
@@ -117,20 +116,10 @@ def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
     return other
 
 
-def _other_side(armature: Object, bone: str) -> str:
-    """Return the name of a bone's counterpart; raise IK2DError if it has none."""
-    other = flip_name(bone)
-    if other == bone:
-        raise refusal("Bone '{bone}' names no side; a name with .L or .R has a counterpart", bone=bone)
-    if other not in armature.pose.bones:
-        raise refusal("Bone '{bone}' has no counterpart; there is no bone '{other}'", bone=bone, other=other)
-    return other
-
-
 def _mirror_pole(armature: Object, chain: PropertyGroup, other: PropertyGroup) -> None:
     """Give a mirrored chain the pole's counterpart, unless it has a pole, and the mirrored pole angle."""
     if other.pole is None:
-        other.pole, other.pole_subtarget = _counterpart(
+        other.pole, other.pole_subtarget = target_on_other_side(
             armature, chain.pole, chain.pole_subtarget, other.tip, "Pole"
         )
     bones, others = (chain_bones(armature, each.tip, each.bone_count, each.name) for each in (chain, other))
@@ -138,26 +127,6 @@ def _mirror_pole(armature: Object, chain: PropertyGroup, other: PropertyGroup) -
     angle = angle_to_side(others, side)
     if angle is not None:
         other.pole_angle = angle
-
-
-def _counterpart(
-    armature: Object, target: Object | None, subtarget: str, tip: str, role: str = "Target"
-) -> tuple[Object | None, str]:
-    """Return the counterpart of a target or pole, with its bone; tip and role: as in `add_target`."""
-    if target is None:
-        return None, ""
-    if subtarget and target.type == 'ARMATURE':
-        other = flip_name(subtarget)
-        return target, other if other in target.data.bones else subtarget
-    name = flip_name(target.name)
-    if name != target.name and name in bpy.data.objects:
-        return bpy.data.objects[name], subtarget
-    made = add_target(armature, tip, role)
-    if name != target.name:
-        made.name = name
-    world, flip = armature.matrix_world, Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))
-    made.location = world @ flip @ world.inverted_safe() @ target.matrix_world.translation
-    return made, ""
 
 
 def _plane(armature: Object, chain: PropertyGroup) -> Plane:
