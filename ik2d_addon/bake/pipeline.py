@@ -27,9 +27,9 @@ from .actions.results import BakedClip, finish
 from .actions.stage import Stage
 from .asked import Names, ReadChains, baking_order, read_all, read_of, refuse_other_modes
 from .cures.off_plane import advice_on
-from .keys.clearing import left_behind, left_bones, released
+from .keys.clearing import left_bones, released
 from .keys.keying import KeyedChain, plan_keys, rotations_of
-from .keys.left import bakes_noted
+from .keys.left import bakes_noted, told_left
 from .mechanisms.playing import reports_of
 from .motionless import stands_still
 from .playback import VERIFY_ALL, VERIFY_NOTHING, all_quarters, play_back
@@ -307,13 +307,14 @@ def _bake_rigs(
     for armature, chains in its_chains.items():
         warnings[armature] = key_faults.check_writable(armature, rotations[armature], times)
         warnings[armature] += opened.get(armature, [])
-        warnings[armature] += left_behind(armature, [chain.solved.rig.name for chain in chains])
+        machine_names = [machine.rig.name for machine in its_machines[armature]]
+        warnings[armature] += told_left(armature, [chain.solved.rig.name for chain in chains], machine_names)
         for chain in chains if options.single_axis else ():
             post = None if chain.post is None else chain.post.rotation
             warnings[armature] += single_axis_notes(chain.solved.rig, post)
     together = len(asked) > 1 and options.verify != VERIFY_NOTHING
     quarters = all_quarters(scene, solved, plan) if together else ()  # before they see the keys of others
-    undo.enter_context(slides_remembered(rigs))
+    undo.enter_context(slides_remembered([chain.solved.rig for chain in solved]))
     undo.enter_context(hands_remembered(rigs))
     for armature in () if by_hand else asked:
         its_bones = {chain.solved.rig.name: chain.channels for chain in its_chains[armature]}

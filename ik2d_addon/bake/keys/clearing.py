@@ -7,14 +7,11 @@ from contextlib import contextmanager, suppress
 import bpy
 from bpy.types import Object, PropertyGroup
 
-from ...core.words import listed, say
 from ...rig.animation import versions
 from ...rig.animation.actions import remove_emptied
 from ...rig.animation.bone_channels import ROTATIONS, rotation_property
-from ...rig.animation.fcurves import is_locked
-from ...rig.animation.kept.giving_back import GivenBack, Wanted, give_back, has_keys, holds_keys
+from ...rig.animation.kept.giving_back import GivenBack, Wanted, give_back, holds_keys
 from ...rig.animation.kept.keeping import Replaced, made_by_hand_between
-from ...rig.animation.kept.marks import BAKE, PLANT_BAKE
 from ...rig.animation.keys import bounds
 from ...rig.animation.replacing import SAME_FRAME
 from ...rig.animation.times import action_ends, animation_times
@@ -23,19 +20,16 @@ from ...rig.chain.dependencies import copied_by, walk
 from ...rig.chain.hands import forget_posed, hands_with_keys, posed_hands, put_hands_back
 from ...rig.chain.post import turned_bones_of
 from ...rig.chain.renames import needed_chain, needed_mechanism, straighten
-from ...rig.chain.stretch import ALONG
-from ...rig.scene.lengths.slide_locations import put_slides_back, slid_joints
-from ...rig.scene.lengths.stretch_scales import put_scales_back, scaled_joints
+from ...rig.scene.lengths.slide_locations import put_slides_back
+from ...rig.scene.lengths.stretch_scales import put_scales_back
 from ...rig.scene.live_pause import live_paused
 from ..actions.arguments import ALL
 from ..actions.clips import Clip
 from ..actions.copies import give_original_back
 from ..actions.finding import clips_to_clear
 from ..actions.stage import Stage
+from .baked import BAKED, baked_keys, baked_paths, on_bones, slid_channels
 from .left import bones_left
-
-# Plant Feet bakes too.
-BAKED = (BAKE, PLANT_BAKE)
 
 
 def clear_keys(
@@ -87,7 +81,11 @@ def _left_of(rig: RigChain) -> tuple[list[str], set[str], set[tuple[str, int]]]:
     turned = set(rig.hands.bones) if rig.hands is not None else set[str]()
     hands = set(posed_hands(settings)) - turned if settings is not None else set[str]()
     paths = baked_paths(rig.armature, sorted(hands))
-    return slid, hands, _slid(rig.armature, slid) | {(path, index) for path in paths for index in range(4)}
+    return (
+        slid,
+        hands,
+        slid_channels(rig.armature, slid) | {(path, index) for path in paths for index in range(4)},
+    )
 
 
 def _among(channels: set[tuple[str, int]]) -> Wanted:
@@ -98,23 +96,13 @@ def _with_paths(paths: set[str]) -> Wanted:
     return lambda path, _: path in paths
 
 
-def on_bones(armature: bpy.types.Object, bones: Sequence[str]) -> Wanted:
-    """Return which channels bakes have: rotations, slides, and scales that a chain has stretched."""
-    paths, scaled = baked_paths(armature, bones), {joint.name for joint in scaled_joints(armature)}
-    posed = [armature.pose.bones[name] for name in bones if name in armature.pose.bones]
-    paths |= {bone.path_from_id("rotation_mode") for bone in posed}
-    channels = _slid(armature, bones)
-    channels |= {(bone.path_from_id("scale"), ALONG) for bone in posed if bone.name in scaled}
-    return lambda path, index: path in paths or (path, index) in channels
-
-
 def channels_of(chain: PropertyGroup) -> dict[Object, Wanted]:
     """Return the objects whose keys pose a chain, each with the channels.
 
     Its armature, target and pole, and what these are blends of.
     """
     armature = chain.id_data
-    settings, on_chain = f"{chain.path_from_id()}.", on_bones(armature, all_bones([chain]))
+    settings, on_chain = f"{chain.path_from_id()}.", on_bones(armature, bones_of_all(armature, [chain], ()))
     moved: dict[Object, set[str]] = {armature: set()}
     followed = (chain.target, chain.subtarget), (chain.pole, chain.pole_subtarget)
     for ob, bone in walk(followed, copied_by):
@@ -126,11 +114,6 @@ def channels_of(chain: PropertyGroup) -> dict[Object, Wanted]:
         return path.startswith(settings) or path in moved[armature] or on_chain(path, index)
 
     return {ob: own if ob == armature else _with_paths(paths) for ob, paths in moved.items()}
-
-
-def baked_keys(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
-    """Return whether bakes have left keys on the bones, or keep some that they replaced."""
-    return has_keys(armature, on_bones(armature, bones), BAKED)
 
 
 def baked_keys_anywhere(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
@@ -186,31 +169,6 @@ def _keyed_paths(armature: Object, chains: Iterable[PropertyGroup], single_axis:
         mode = 'XYZ' if single_axis else bone.rotation_mode
         paths.add(bone.path_from_id(rotation_property(mode)))
     return paths
-
-
-def locked_channels(armature: bpy.types.Object, bones: Sequence[str]) -> list[str]:
-    """Return the paths of the bones' baked channels whose keys are locked."""
-    wanted = on_bones(armature, bones)
-    curves = versions.existing_fcurves(armature)
-    locked = [curve for curve in curves if is_locked(curve) and wanted(curve.data_path, curve.array_index)]
-    return sorted({curve.data_path for curve in locked})
-
-
-def _slid(armature: bpy.types.Object, bones: Sequence[str]) -> set[tuple[str, int]]:
-    """Return the path and index of each channel of the bones' locations that has carried a slide."""
-    return {
-        (armature.pose.bones[joint.name].path_from_id("location"), channel)
-        for joint in slid_joints(armature)
-        if joint.name in bones and joint.name in armature.pose.bones
-        for channel in range(3)
-        if joint.slid[channel]
-    }
-
-
-def baked_paths(armature: bpy.types.Object, bones: Sequence[str]) -> set[str]:
-    """Return the data paths of some bones' rotations, in all rotation modes."""
-    posed = [armature.pose.bones[name] for name in bones if name in armature.pose.bones]
-    return {bone.path_from_id(name) for bone in posed for name in ROTATIONS}
 
 
 def forget_bakes(
@@ -365,25 +323,6 @@ def bones_of_all(
     own = (bone.name for one in mechanisms for bone in one.bones if bone.name not in chained)
     left = (bone for one in (*chains, *mechanisms) for bone in bones_left(one))
     return list(dict.fromkeys([*all_bones(chains), *own, *left]))
-
-
-def left_behind(armature: Object, names: Iterable[str]) -> list[str]:
-    """Return a sentence for each chain that has left bones with baked keys; names: of the chains."""
-    left = {
-        name: [bone for bone in bones_left(armature.ik2d.chains[name]) if baked_keys(armature, [bone])]
-        for name in names
-        if name in armature.ik2d.chains
-    }
-    return [
-        say(
-            "Chain '{name}': keys of an earlier bake stay on {bones}, which it does not turn any more;"
-            " Clear Bake takes these, too",
-            name=name,
-            bones=listed(bones),
-        )
-        for name, bones in left.items()
-        if bones
-    ]
 
 
 def all_bones(chains: Iterable[PropertyGroup]) -> list[str]:

@@ -9,11 +9,14 @@ from contextlib import contextmanager
 
 from bpy.types import Object, PropertyGroup
 
+from ...core.words import listed, say
 from ...rig.animation.bone_channels import BoneRotation
 from ...rig.animation.remembered import put_back_on_error
 from ...rig.chain.hands import posed_hands
 from ...rig.chain.native_state import is_mechanism
+from ...rig.chain.paths.baked import baked_bones
 from ...rig.chain.post import turned_bones_of
+from .baked import baked_keys
 
 
 @contextmanager
@@ -24,31 +27,23 @@ def bakes_noted(
 ) -> Iterator[None]:
     """Store which bones an armature's chains and mechanisms key, unless the code inside fails.
 
-    chains, mechanisms: what is keyed, by their names. What others have keyed of it before is theirs no more.
+    chains, mechanisms: what is keyed, by their names.
     """
     settings = armature.ik2d
     own = [(settings.chains.get(name), keyed) for name, keyed in chains.items()]
     own += [(settings.mechanisms.get(name), keyed) for name, keyed in mechanisms.items()]
-    bones = [(one, [channels.bone for channels in keyed]) for one, keyed in own if one is not None]
-    taken = {bone for _, its in bones for bone in its}
-    everyone = (*settings.chains, *settings.mechanisms)
-    with put_back_on_error((one, "bones_baked") for one in everyone):
-        for one in everyone:
-            if one.bones_baked:
-                _note(one, (bone for bone in _noted(one) if bone not in taken))
-        for one, its in bones:
-            _note(one, (*_noted(one), *its))
+    with put_back_on_error((one, "bones_baked") for one, _ in own if one is not None):
+        for one, keyed in own:
+            if one is not None:
+                _note(one, (*baked_bones(one), *(channels.bone for channels in keyed)))
         yield
 
 
 def bones_left(settings: PropertyGroup) -> list[str]:
-    """Return the bones that bakes of a chain or mechanism have keyed, and that nothing turns any more.
-
-    Not those renamed since.
-    """
+    """Return the bones that bakes of a chain or mechanism have keyed, and that nothing turns any more."""
     armature = settings.id_data
     known = armature.data.bones
-    names = [name for name in _noted(settings) if name in known]
+    names = [name for name in baked_bones(settings) if name in known]
     if not names or set(names) <= set(_turned(settings)):
         return []
     everyone = (*armature.ik2d.chains, *armature.ik2d.mechanisms)
@@ -56,15 +51,42 @@ def bones_left(settings: PropertyGroup) -> list[str]:
     return [name for name in names if name not in turned]
 
 
+def told_left(armature: Object, chains: Iterable[str], mechanisms: Iterable[str]) -> list[str]:
+    """Return a sentence for each chain and mechanism, by their names, that has left bones with baked keys."""
+    settings = armature.ik2d
+    asked = [settings.chains.get(name) for name in chains]
+    asked += [settings.mechanisms.get(name) for name in mechanisms]
+    left = {one.name: _with_keys(armature, bones_left(one)) for one in asked if one is not None}
+    return [
+        say(
+            "'{name}': keys of an earlier bake stay on {bones}, which it does not turn any more; Clear Bake"
+            " takes these, too",
+            name=name,
+            bones=listed(bones),
+        )
+        for name, bones in left.items()
+        if bones
+    ]
+
+
+def leave_keys(settings: PropertyGroup) -> None:
+    """Have baked keys of a chain or mechanism that is removed stay, whoever else has baked its bones."""
+    armature = settings.id_data
+    kept = set(_with_keys(armature, _turned(settings)))
+    for one in (*armature.ik2d.chains, *armature.ik2d.mechanisms):
+        if one != settings and kept.intersection(baked_bones(one)):
+            _note(one, (bone for bone in baked_bones(one) if bone not in kept))
+
+
+def _with_keys(armature: Object, bones: Iterable[str]) -> list[str]:
+    return [bone for bone in bones if baked_keys(armature, [bone])]
+
+
 def _turned(settings: PropertyGroup) -> list[str]:
     """Return the bones that a chain or mechanism turns now."""
     if is_mechanism(settings):
         return list(settings.bones.keys())
     return [*turned_bones_of(settings), *posed_hands(settings)]
-
-
-def _noted(settings: PropertyGroup) -> list[str]:
-    return settings.bones_baked.split("\n") if settings.bones_baked else []
 
 
 def _note(settings: PropertyGroup, bones: Iterable[str]) -> None:

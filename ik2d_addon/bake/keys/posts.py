@@ -28,7 +28,7 @@ from ...rig.pose.posts import (
 )
 from ...rig.scene.sampler import Sampler, sample_now, sample_steps
 from ...rig.scene.samples import ChainSamples, solvable
-from .clearing import baked_keys
+from .baked import baked_keys
 from .cubics import hermite
 from .fewest import Rows, fewest, handles_of
 from .handles import THIRDS, shaped

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
 
-from ...bake.keys.clearing import baked_keys
+from ...bake.keys.baked import baked_keys
 from ...bake.lengths import Units
 from ...bake.request import scene_of
 from ...core import IK2DError

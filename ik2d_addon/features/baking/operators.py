@@ -10,14 +10,13 @@ from bpy.types import Context, Object, Operator, Scene
 
 from ...bake import BakeReport, bake_steps, solve
 from ...bake.actions.arguments import ALL, INTO_NEW
+from ...bake.keys.baked import baked_keys, locked_channels
 from ...bake.keys.clearing import (
     all_bones,
-    baked_keys,
     bones_of_all,
     bones_to_clear,
     clear_bakes,
     hand_made_keys,
-    locked_channels,
 )
 from ...bake.motionless import may_move
 from ...bake.reporting.causes import unmoved_words

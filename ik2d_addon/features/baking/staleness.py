@@ -13,7 +13,7 @@ from typing import Any
 
 from bpy.types import FCurve, Object, PoseBone, PropertyGroup, Scene
 
-from ...bake.keys.clearing import baked_paths
+from ...bake.keys.baked import baked_paths
 from ...core.words import noted, say
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.value_keys import existing_drivers

@@ -9,7 +9,7 @@ import bpy
 from bpy.props import EnumProperty
 from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
-from ...bake.keys.clearing import baked_paths
+from ...bake.keys.baked import baked_paths
 from ...bake.request import chosen_range
 from ...core.words import say
 from ...live.registry import Key, key_of

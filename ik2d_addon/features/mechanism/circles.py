@@ -8,7 +8,7 @@ from bpy.types import Object
 from ...core.words import refusal
 from ...rig.chain.renames import bones_of
 from ..doctor.circles import circle_of
-from .editing import add_mechanism, add_pin
+from .editing import add_mechanism, add_pin, with_carriers
 from .making import refuse_taken
 from .proposals import propose_drivers, propose_joints
 
@@ -24,7 +24,7 @@ def mechanism_of_circle(armature: Object) -> tuple[Any, list[str]]:
         raise refusal("No chains of '{armature}' depend on one another in a circle", armature=armature.name)
     chains = [armature.ik2d.chains[name] for name in names]
     bones = [bone for chain in chains for bone in bones_of(armature.data, chain.tip, chain.bone_count)]
-    refuse_taken(armature, bones)
+    refuse_taken(armature, with_carriers(armature, bones))
     mechanism = add_mechanism(armature, bones, chains[0].name)
     propose_joints(mechanism)
     pinned = {frozenset((one.bone, one.other)) for one in mechanism.joints}

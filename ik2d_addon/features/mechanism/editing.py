@@ -6,6 +6,7 @@ from typing import Any
 
 from bpy.types import Object
 
+from ...bake.keys.left import leave_keys
 from ...core import IK2DError
 from ...core.words import refusal
 from ...rig.animation import versions
@@ -92,6 +93,7 @@ def remove_mechanism(mechanism: Any) -> str:
     stored = armature.ik2d.mechanisms
     place = [each.name for each in stored].index(name)
     remove_native(armature, mechanism)
+    leave_keys(stored[place])
     try:
         stored.remove(place)
     except TypeError as error:  # how Blender refuses it for an override

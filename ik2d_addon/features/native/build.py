@@ -7,7 +7,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ...bake.keys.clearing import baked_keys
+from ...bake.keys.baked import baked_keys
 from ...bake.lengths import Units, length_text
 from ...bake.reporting.swing_notes import open_note
 from ...core import IK2DError

@@ -7,6 +7,7 @@ from bpy.props import EnumProperty, IntProperty
 from bpy.types import Context, Object, Operator, PropertyGroup
 from mathutils import Vector
 
+from ...bake.keys.left import leave_keys
 from ...core.words import noted, refusal, say
 from ...rig.chain.chain import problem_of
 from ...rig.chain.native_state import acts, is_flipped
@@ -72,6 +73,7 @@ def remove_chain(armature: Object, chain: PropertyGroup | None = None) -> str:
     remove_blends(chain)
     before, target = read_before(chain), chain.target if chain.owns_target else None
     bones = turned_bones_of(chain)
+    leave_keys(chain)
     name = drop_chain(armature, index)
     last = len(settings.chains) - 1
     settings.active_index = max(0, min(settings.active_index - (index < settings.active_index), last))

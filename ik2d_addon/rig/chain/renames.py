@@ -15,6 +15,7 @@ from mathutils import Vector
 
 from ...core import IK2DError
 from ...core.words import noted, quoted, refusal, say
+from .paths.baked import follow_baked
 from .paths.follow import follow_joints_list, follow_list
 from .readable import mend_texts, refuse_no_text
 
@@ -131,6 +132,8 @@ def follow_renames(chain: Settings, orders: BoneOrders | None = None) -> bool:
             name = found_bone(target.data, bone, getattr(chain, place))
             if name not in ("", bone):
                 setattr(chain, setting, name)
+                if setting == "post":
+                    follow_baked(chain, {bone: name})
                 bone, changed = name, True
             remember(getattr(chain, place), target.data, bone, orders)  # a new name unset it
     return changed
@@ -148,7 +151,7 @@ def follow_joints(chain: Settings, orders: BoneOrders | None = None) -> bool:
     renamed = {
         joint.name: name for joint, name in zip(joints, names, strict=True) if joint.name != name
     }  # all at once, as names may have been swapped
-    before = chain.joints.keys()
+    before, known = chain.joints.keys(), [joint.name for joint in joints]
     for joint in joints:
         if joint.name in renamed:
             joint.name = renamed[joint.name]
@@ -156,6 +159,7 @@ def follow_joints(chain: Settings, orders: BoneOrders | None = None) -> bool:
     changed = bool(renamed) | _pair_by_order(chain, bones_of(data, tip, chain.bone_count))
     if changed:
         follow_joints_list(chain, before, renamed=True)
+        follow_baked(chain, dict(zip(known, (joint.name for joint in joints), strict=True)))
     for joint in joints:
         remember(joint.place, data, joint.name, orders)
     if tip != chain.tip:
@@ -195,6 +199,7 @@ def _follow_mechanism(mechanism: Settings) -> bool:
     for joint in mechanism.joints:
         if joint.other and joint.other not in names:
             names[joint.other] = found_bone(data, joint.other, joint.other_place) or joint.other
+    follow_baked(mechanism, names)
     for item, name in _named_bones(mechanism):
         new = names.get(getattr(item, name))
         if new is not None and new != getattr(item, name):

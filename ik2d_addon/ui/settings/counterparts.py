@@ -15,7 +15,7 @@ def bone_on_other_side(armature: Object, bone: str) -> str:
     other = flip_name(bone)
     if other == bone:
         raise refusal("Bone '{bone}' names no side; a name with .L or .R has a counterpart", bone=bone)
-    if other not in armature.pose.bones:
+    if other not in armature.data.bones:
         raise refusal("Bone '{bone}' has no counterpart; there is no bone '{other}'", bone=bone, other=other)
     return other
 

@@ -3,6 +3,7 @@
 
 from ...core import IK2DError
 from ...rig.chain.checks.bones import chain_bones
+from ...rig.chain.paths.baked import baked_bones
 from ...rig.chain.paths.follow import follow_joints_list, follow_list
 from ...rig.chain.renames import follow_joints
 from .joint import IK2D_PG_joint, IK2D_PG_place
@@ -31,8 +32,8 @@ def sync_joints(chain) -> None:
     """Give the chain one joint for each of its bones, root to tip; a bone that stays keeps its settings.
 
     Runs by itself when the tip or the number of bones changes. Settings of bones that leave the chain are
-    kept in `chain.dormant`. A chain with no such bones keeps all joints, so that a typing error loses none;
-    so does a chain from a linked library.
+    kept in `chain.dormant`, which also has bones that a bake has keyed. A chain with no such bones keeps all
+    joints, so that a typing error loses none; so does a chain from a linked library.
     """
     follow_list(chain.id_data)
     follow_joints(chain)
@@ -45,8 +46,9 @@ def sync_joints(chain) -> None:
     for name in joints_missing(chain):
         _add_joint(chain.joints, name, kept.get(name, {}))
     chain.dormant.clear()
+    baked = baked_bones(chain)
     for name, values in kept.items():
-        if values and name not in chain.joints and name not in chain.dormant:
+        if (values or name in baked) and name not in chain.joints and name not in chain.dormant:
             _add_joint(chain.dormant, name, values)
     follow_joints_list(chain, before)
     follow_joints(chain)

@@ -3,9 +3,11 @@
 
 import bpy
 import pytest
-from rigs import add_leg, as_baked, every_bit_of
+from rigs import SLIDES, add_leg, animation_of, as_baked, crane_with_target, every_bit_of
 
-from ik2d_addon.bake.keys.clearing import baked_paths, clear_keys, locked_channels
+from ik2d_addon.bake import bake, clear
+from ik2d_addon.bake.keys.baked import locked_channels
+from ik2d_addon.bake.keys.clearing import clear_keys
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.fcurves import is_locked
 from ik2d_addon.rig.animation.versions import existing_channels, existing_fcurves
@@ -126,12 +128,6 @@ def test_locked_channels_are_named_once_in_order_and_keep_their_keys():
     assert clear_keys(armature, ["thigh", "shin"]).removed == 15
 
 
-def test_paths_are_those_of_every_rotation_mode_of_bones_that_there_are():
-    assert baked_paths(add_leg(), ["shin", "no such bone"]) == {
-        f'pose.bones["shin"].rotation_{kind}' for kind in ("quaternion", "euler", "axis_angle")
-    }
-
-
 def test_keys_of_a_library_are_refused_unless_there_are_none_to_clear(tmp_path):
     armature = baked_leg(generated=[2, 5])
     path = str(tmp_path / "rig.blend")
@@ -146,3 +142,16 @@ def test_keys_of_a_library_are_refused_unless_there_are_none_to_clear(tmp_path):
         clear_keys(armature, ["shin"])
     assert str(caught.value) == "The action of 'Rig' is linked from another file; its keys stay"
     assert frames_of(armature) == {tuple(FRAMES)}
+
+
+def test_locations_that_slides_replace_come_back_in_all_channels():
+    armature, _ = crane_with_target(SLIDES)
+    for bone in armature.pose.bones:  # out of the plane, too, so that the last slide is turned
+        bone.location = 0.01, 0.02, 0.03
+        bone.keyframe_insert("location", frame=3)
+    before = animation_of(armature)
+    bake(armature, frame_start=1, frame_end=24)
+    moved = [key for key, values in animation_of(armature).items() if key in before and values != before[key]]
+    assert ('pose.bones["outer"].location', 0) in moved
+    clear(armature)
+    assert animation_of(armature) == before

@@ -7,11 +7,14 @@ from machine_rigs import add_machine
 from machines import four_bar
 from post_rigs import robot_arm
 from rigs import add_armature, add_chain, add_target, animation_of
+from walkers import walker
 
 from ik2d_addon.bake import bake, clear
-from ik2d_addon.bake.keys.clearing import baked_keys
-from ik2d_addon.bake.keys.left import bones_left
+from ik2d_addon.bake.keys.baked import baked_keys
+from ik2d_addon.bake.keys.left import bones_left, told_left
+from ik2d_addon.chains import plant_feet, remove_chain, unplant_feet
 from ik2d_addon.features.baking.operators import has_baked_keys
+from ik2d_addon.rig.animation.versions import assign_action, existing_fcurves, slot_played
 
 ARM = {
     "upper": ((0, 0, 0), (0, 0.2, 1.0), "", 0.3),
@@ -92,31 +95,78 @@ def test_another_bake_leaves_them_and_says_so():
     baked = animation_of(armature)
     fewer(chain)
     report = bake(armature, frame_start=1, frame_end=10)
-    (said,) = [one for one in report.warnings if "Clear Bake" in one]
-    assert said == (
-        "Chain 'arm': keys of an earlier bake stay on 'upper', which it does not turn any more; Clear Bake"
-        " takes these, too"
-    )
+    assert [one for one in report.warnings if "Clear Bake" in one] == [
+        "'arm': keys of an earlier bake stay on 'upper', which it does not turn any more; Clear Bake takes"
+        " these, too"
+    ]
     path = 'pose.bones["upper"].rotation_quaternion'
     after = animation_of(armature)
-    assert {key: value for key, value in baked.items() if path in str(key)} == {
-        key: value for key, value in after.items() if path in str(key)
-    }
+    assert [after[path, i] for i in range(4)] == [baked[path, i] for i in range(4)]
     clear(armature)
     assert animation_of(armature) == before
 
 
-def test_what_another_chain_has_baked_since_is_that_one_s():
+def other_chain(armature):
+    """Add a chain of the upper arm alone, with a target of its own."""
+    target = add_target({1: (0, 0.5, 0.5), 10: (0, 0.9, 0.3)}, "Other")
+    add_chain(armature, "upper", target, 1, name="other")
+
+
+def test_what_a_chain_has_baked_since_stays_where_that_is_removed():
     armature, chain = keyed_arm()
     bake(armature, frame_start=1, frame_end=10)
     fewer(chain)
-    target = add_target({1: (0, 0.5, 0.5), 10: (0, 0.9, 0.3)}, "Other")
-    add_chain(armature, "upper", target, 1, name="other")
-    assert bones_left(chain) == []  # the other one's now
+    other_chain(armature)
+    assert bones_left(armature.ik2d.chains["arm"]) == []  # the other one's now
     bake(armature, ["other"], frame_start=1, frame_end=10)
-    armature.ik2d.chains.remove(1)
+    remove_chain(armature, armature.ik2d.chains["other"])
     clear(armature, "arm")
     assert baked_keys(armature, ["upper"]) and not baked_keys(armature, ["lower", "hand"])
+
+
+def test_keys_in_another_action_are_cleared_there():
+    armature, chain = keyed_arm()
+    before, first = animation_of(armature), armature.animation_data.action
+    bake(armature, frame_start=1, frame_end=10)
+    fewer(chain)
+    other_chain(armature)
+    slot = slot_played(armature.animation_data)
+    second = first.copy()
+    assign_action(armature.animation_data, second, slot)
+    clear(armature)
+    bake(armature, ["other"], frame_start=1, frame_end=10)
+    clear(armature)
+    remove_chain(armature, armature.ik2d.chains["other"])
+    assign_action(armature.animation_data, first, slot)
+    clear(armature, "arm")
+    assert animation_of(armature) == before
+
+
+def test_bones_that_have_left_are_found_by_their_new_names():
+    armature, chain = keyed_arm()
+    bake(armature, frame_start=1, frame_end=10)
+    fewer(chain)
+    armature.data.bones["upper"].name = "shoulder"
+    clear(armature, "arm")
+    assert bones_left(armature.ik2d.chains["arm"]) == ["shoulder"]
+    assert not baked_keys(armature, ["shoulder", "lower", "hand"])
+    (curve,) = [
+        curve
+        for curve in existing_fcurves(armature)
+        if curve.data_path == 'pose.bones["shoulder"].rotation_quaternion' and curve.array_index == 1
+    ]
+    assert [key.co[0] for key in curve.keyframe_points] == [1.0, 4.0, 12.0]
+
+
+def test_planted_keys_are_given_back_too():
+    armature = walker(feet=False).armature
+    before = animation_of(armature)
+    plant_feet(armature)
+    assert animation_of(armature) != before
+    for chain in armature.ik2d.chains:
+        chain.bone_count = 1
+    unplant_feet(armature)
+    assert animation_of(armature) == before
 
 
 def test_a_bake_that_fails_notes_nothing():
@@ -138,5 +188,7 @@ def test_a_bone_that_has_left_a_mechanism_gets_its_keys_back():
     bake(armature, frame_start=1, frame_end=12)
     mechanism.bones.remove(mechanism.bones.find("rocker"))
     assert bones_left(mechanism) == ["rocker"]
+    (told,) = told_left(armature, [], [mechanism.name])
+    assert told.startswith("'machine': keys of an earlier bake stay on 'rocker', which")
     clear(armature, mechanism=mechanism.name)
     assert animation_of(armature) == before

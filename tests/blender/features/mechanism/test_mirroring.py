@@ -7,11 +7,12 @@ import pytest
 from machine_rigs import add_machine, evaluated_openings
 from machines import coupled_wheels, excavator, four_bar, geared_five_bar, jansen_leg, slider_crank
 from mathutils import Quaternion, Vector
-from rigs import add_armature, add_target
+from rigs import add_armature, add_target, edit
 
 from ik2d_addon.bake import bake
 from ik2d_addon.chains import add_mechanism, add_pin, drive, mirror_mechanism
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.mechanism.editing import take_in
 from ik2d_addon.rig.chain.renames import straighten
 
 FRAMES = 25
@@ -142,6 +143,54 @@ def test_a_target_is_mirrored_with_its_place():
     assert tuple(driver.target.location) == pytest.approx((-1.0, 0.0, 2.0), abs=1e-6)
 
 
+def pair_of_four_bars():
+    """Return an armature with a four-bar on each side, and the mechanism of the left one."""
+    armature = add_armature({**SHARED, "crank.L": SHARED["crank"], "crank.R": SHARED["crank"]})
+
+    def hang(bones):
+        for side in (".L", ".R"):
+            bones[f"coupler{side}"].parent = bones[f"crank{side}"]
+
+    edit(armature, hang)
+    left = add_mechanism(armature, ["crank.L", "coupler.L", "rocker.L"], "bar.L")
+    add_pin(left, "coupler.L", 'TAIL', "rocker.L")
+    drive(left, "crank.L")
+    return armature, left
+
+
+def test_mirroring_again_follows_the_joints_and_keeps_what_drives():
+    armature, left = pair_of_four_bars()
+    right = add_mechanism(armature, ["crank.R", "coupler.R", "rocker.R"], "by hand")
+    add_pin(right, "rocker.R", 'TAIL', "coupler.R")
+    drive(right, "rocker.R")
+    right.enabled = False
+    left = armature.ik2d.mechanisms["bar.L"]
+    left.softness = 0.07
+    right = mirror_mechanism(left)
+    assert (right.name, right.enabled, round(right.softness, 6)) == ("by hand", False, 0.07)
+    assert [(one.bone, one.other) for one in right.joints] == [("coupler.R", "rocker.R")]
+    assert [one.bone for one in right.drivers] == ["rocker.R"]
+
+
+def test_a_bone_of_the_other_side_that_is_there_keeps_its_side():
+    armature, mechanism = half_of_shared()
+    take_in(mechanism, ["rocker.R"])
+    mechanism.bones["rocker.L"].other_side = True
+    both = mirror_mechanism(mechanism)
+    assert [bone.name for bone in both.bones if bone.other_side] == ["rocker.L"]
+    assert ("coupler.R", "rocker.R") in [(one.bone, one.other) for one in both.joints]
+
+
+def test_a_driver_whose_target_is_gone_stays_one_of_a_target():
+    armature, left = pair_of_four_bars()
+    left.drivers.clear()
+    target = add_target({1: (0, 1.0, 1.0)}, "Goal.L")
+    drive(left, "coupler.L", target)
+    bpy.data.objects.remove(target)
+    (driver,) = mirror_mechanism(left).drivers
+    assert (driver.kind, driver.bone, driver.target) == ('TARGET', "coupler.R", None)
+
+
 def refused(mechanism):
     """Return why a mechanism is not mirrored; nothing must have changed."""
     armature = mechanism.id_data
@@ -166,3 +215,8 @@ def test_what_cannot_be_mirrored_is_told():
     armature.ik2d.mechanisms.remove(1)
     mirror_mechanism(armature.ik2d.mechanisms[0])
     assert refused(armature.ik2d.mechanisms[0]) == "Mechanism 'pump' has both sides already"
+    armature, left = pair_of_four_bars()
+    edit(armature, lambda bones: setattr(bones["coupler.R"], "parent", None))
+    assert refused(armature.ik2d.mechanisms[0]).startswith(
+        "Bone 'coupler.R' has not the parent that 'coupler.L'"
+    )
