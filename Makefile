@@ -71,7 +71,7 @@ compare-bakes:  ## Compare all keys and messages with those of a commit (ARGS="C
 	@$(ENVIRONMENT)
 	"$(PYTHON)" tools/compare_bakes.py $(ARGS)
 
-mutants:  ## Change the code in 270 places, one at a time, to see whether a test notices (most of an hour)
+mutants:  ## Change the code in 270 places, one at a time, to see whether a test notices (an hour and a half)
 	@$(ENVIRONMENT) dev bench mutants manual
 	"$(PYTHON)" -m tools.mutants $(ARGS)
 

@@ -298,8 +298,9 @@ def test_a_switch_to_fk_by_the_mute_is_said_to_be_lost(make, capfd):
     planned = plan_adoption(armature, bpy.context.scene, None).plans[0]
     assert line in planned.lost  # as in the dialog
     bpy.ops.ik2d.adopt(all=True)
-    adopted = armature.ik2d.chains[0].adopted
-    assert adopted.lost == line and f"Not carried over: {line}" in capfd.readouterr().out
+    adopted, told = armature.ik2d.chains[0].adopted, capfd.readouterr().out
+    assert adopted.lost == line and f"Not carried over: {line}" in told
+    assert f"Adopted '{armature.ik2d.chains[0].name}'; Bake keys it" in told
     assert "from the pose before; the joint furthest off: " in adopted.apart
 
 

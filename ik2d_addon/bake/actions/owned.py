@@ -24,7 +24,7 @@ class Claims:
         ]
         self._players: dict[versions.Place, list[bpy.types.Object]] = {}
         for ob in bpy.data.objects:
-            for place in versions.places_played(ob) if ob.animation_data is not None else ():
+            for place in versions.places_played(ob):
                 self._players.setdefault(place, []).append(ob)
         self._of_action: dict[bpy.types.Action, dict[bpy.types.Object, None]] = {}
         for (action, _), its in self._players.items():

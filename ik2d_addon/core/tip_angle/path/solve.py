@@ -174,8 +174,9 @@ class PosePath:
         poses, jumps = angles.tolist(), np.zeros(len(angles), np.bool_)
         if self.is_each_alone:
             return jumps
+        befores = [[] if start is None else start.tolist(), *poses]
         for k in range(start is None, len(poses)):
-            before = poses[k - 1] if k or start is None else start.tolist()
+            before = befores[k]
             if not self.is_out[max(k - 1, 0) : k + 1].any() and self.sides[k] == self.sides[max(k - 1, 0)]:
                 jumps[k] = apart(poses[k], before) > (JUMP + FURTHER) * self._room(k, start)
         return jumps

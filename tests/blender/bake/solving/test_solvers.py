@@ -4,10 +4,12 @@
 import bpy
 import numpy as np
 import pytest
-from rigs import add_armature, add_chain, add_target, but_jumps, errors_on
+from rigs import add_armature, add_chain, add_target, but_jumps, errors_on, leg_with_target
 
 from benchmarks.limits import RIGS
 from ik2d_addon.bake import bake, solve
+from ik2d_addon.bake.solving.solvers import _BLOCK, StartPose, solved_steps
+from ik2d_addon.core import Chain
 from ik2d_addon.rig.chain.chain import read_chain
 
 pytestmark = pytest.mark.slow
@@ -104,3 +106,14 @@ def test_a_part_joins_the_keys_beside_it():
         and not report.chains[0].circumstances.parted.any()
         and not report.warnings
     )
+
+
+def test_progress_counts_all_targets_up_to_the_last():
+    armature, _ = leg_with_target(solver='TWO_BONE')
+    rig = read_chain(armature, armature.ik2d.chains[0])
+    targets = np.tile((0.1, 0.01), (2 * _BLOCK + 5, 1))
+    ones = np.ones(len(targets))
+    start = StartPose(np.zeros(2), np.zeros(2))
+    steps = solved_steps(rig, Chain([0.1, 0.1]), targets, start, ones, 0.0 * ones, np.zeros(2), None)
+    told = list(steps)
+    assert told == [_BLOCK, 2 * _BLOCK, len(targets)]

@@ -146,6 +146,16 @@ def test_after_undo_and_loading_chains_are_looked_at_anew(straightened, tmp_path
     assert straightened == ["Rig"]
 
 
+def test_a_file_of_an_earlier_version_gets_the_target_that_hands_follow(tmp_path):
+    armature, target = leg_with_target(hand_rotation='TARGET')
+    for name in ("offset_target", "offset_bone"):
+        armature.ik2d.chains[0].property_unset(name)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "leg.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "leg.blend"))
+    chain = bpy.data.objects["Rig"].ik2d.chains[0]
+    assert chain.offset_target == chain.target == bpy.data.objects["Target"]
+
+
 def edited_all(*datas):
     """Have Blender tell of an edit of armatures, together."""
     for data in datas:
