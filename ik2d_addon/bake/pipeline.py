@@ -29,7 +29,7 @@ from .asked import Names, ReadChains, baking_order, read_all, read_of, refuse_ot
 from .cures.off_plane import advice_on
 from .keys.clearing import left_bones, released
 from .keys.keying import KeyedChain, plan_keys, rotations_of
-from .keys.left import bakes_noted, told_left
+from .keys.left import note_baked, told_left
 from .mechanisms.playing import reports_of
 from .motionless import stands_still
 from .playback import VERIFY_ALL, VERIFY_NOTHING, all_quarters, play_back
@@ -316,10 +316,6 @@ def _bake_rigs(
     quarters = all_quarters(scene, solved, plan) if together else ()  # before they see the keys of others
     undo.enter_context(slides_remembered([chain.solved.rig for chain in solved]))
     undo.enter_context(hands_remembered(rigs))
-    for armature in () if by_hand else asked:
-        its_bones = {chain.solved.rig.name: chain.channels for chain in its_chains[armature]}
-        moved_bones = {machine.rig.name: machine.rotations for machine in its_machines[armature]}
-        undo.enter_context(bakes_noted(armature, its_bones, moved_bones))
     keepings, end = {}, (len(plan.times), len(plan.times))
     for armature, channels in rotations.items():
         keepings[armature] = undo.enter_context(keys.written(armature, times, channels, purpose))
@@ -350,4 +346,7 @@ def _bake_rigs(
             ),
         )
         yield end
+    for armature in () if by_hand else asked:
+        keyed = {chain.solved.rig.name: chain.channels for chain in its_chains[armature]}
+        note_baked(armature, keyed, {one.rig.name: one.rotations for one in its_machines[armature]})
     return reports

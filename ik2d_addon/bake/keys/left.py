@@ -4,14 +4,12 @@
 Their baked keys stay, as another bake may go on from them, until the bake is cleared.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 
 from bpy.types import Object, PropertyGroup
 
 from ...core.words import listed, say
 from ...rig.animation.bone_channels import BoneRotation
-from ...rig.animation.remembered import put_back_on_error
 from ...rig.chain.hands import posed_hands
 from ...rig.chain.native_state import is_mechanism
 from ...rig.chain.paths.baked import baked_bones
@@ -19,24 +17,18 @@ from ...rig.chain.post import turned_bones_of
 from .baked import baked_keys
 
 
-@contextmanager
-def bakes_noted(
+def note_baked(
     armature: Object,
     chains: Mapping[str, Iterable[BoneRotation]],
     mechanisms: Mapping[str, Iterable[BoneRotation]],
-) -> Iterator[None]:
-    """Store which bones an armature's chains and mechanisms key, unless the code inside fails.
-
-    chains, mechanisms: what is keyed, by their names.
-    """
+) -> None:
+    """Store which bones chains and mechanisms of an armature have keyed: what is keyed, by their names."""
     settings = armature.ik2d
     own = [(settings.chains.get(name), keyed) for name, keyed in chains.items()]
     own += [(settings.mechanisms.get(name), keyed) for name, keyed in mechanisms.items()]
-    with put_back_on_error((one, "bones_baked") for one, _ in own if one is not None):
-        for one, keyed in own:
-            if one is not None:
-                _note(one, (*baked_bones(one), *(channels.bone for channels in keyed)))
-        yield
+    for one, keyed in own:
+        if one is not None:
+            _note(one, (*baked_bones(one), *(channels.bone for channels in keyed)))
 
 
 def bones_left(settings: PropertyGroup) -> list[str]:
