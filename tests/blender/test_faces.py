@@ -68,6 +68,7 @@ FACES = {
         "remove_foot",
         "flip",
         "mirror_chain",
+        "mirror_mechanism",
         "adopt",
         "release",
         "make_native",
