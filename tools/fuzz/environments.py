@@ -40,6 +40,19 @@ class Trial:
     skipped: str = ""
 
 
+# Blender's own folders of thumbnails, in a HOME that is relative.
+_THUMBNAILS = {
+    os.fsencode(os.path.join("relative", *parts))
+    for parts in (
+        (),
+        (".cache",),
+        (".cache", "thumbnails"),
+        *((".cache", "thumbnails", size) for size in ("normal", "large", "fail")),
+        (".cache", "thumbnails", "fail", "blender"),
+    )
+}
+
+
 def run(case: Case) -> Result:
     """Run the program in the surroundings of the case."""
     made = SURROUNDINGS[case.number % len(SURROUNDINGS)](case)
@@ -53,7 +66,7 @@ def run(case: Case) -> Result:
     complaints = judge.manners(ran, made.codes)
     if made.lost:
         complaints = [complaint for complaint in complaints if "sentences" not in complaint]
-    after = judge.files(case.place)
+    after = {name: c for name, c in judge.files(case.place).items() if name not in _THUMBNAILS}
     allowed = {os.fsencode(name) for name in made.written} if ran.code in (0, 1) else set()
     others = {name: content for name, content in before.items() if name not in allowed}
     complaints += judge.changes(others, {n: c for n, c in after.items() if n not in allowed})

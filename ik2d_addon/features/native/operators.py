@@ -8,6 +8,7 @@ from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 from ...core import IK2DError
 from ...core.words import listed, noted, refusal, say
 from ...rig.chain.native_state import controls_of, is_native
+from ...rig.chain.readable import in_words
 from ...ui.context import active_armature, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, tick
 from ...ui.parts import entry
@@ -104,10 +105,9 @@ class IK2D_OT_make_native(_OnChains, Operator):
     bl_idname = "ik2d.make_native"
     bl_label = "Convert to Drivers"
 
-    def execute(self, context):
+    def work(self, context):
         from .build import make_native
 
-        self.begin_work(context)
         chains = self.chains(context, native=False)
         made, faults = [], []
         for chain in chains:
@@ -115,14 +115,16 @@ class IK2D_OT_make_native(_OnChains, Operator):
                 made.append(make_native(chain.id_data, chain))
             except IK2DError as error:
                 faults.append(str(error))
-        for fault in faults:
-            self.report({'ERROR'} if not made else {'WARNING'}, fault)
+            except UnicodeDecodeError as error:  # a name that is no text
+                faults.append(in_words(error))
         if not made:
-            return {'CANCELLED'} if faults else self.refuse(say("All enabled chains are on drivers already"))
+            for fault in faults[:-1]:
+                self.refuse(fault)
+            raise IK2DError(faults[-1] if faults else say("All enabled chains are on drivers already"))
+        self.warn(faults)
         context.view_layer.update()
         self.warn(warning for native in made for warning in native.warnings)
-        self.report({'INFO'}, _made_in_words(active_armature(context), chains, made))
-        return {'FINISHED'}
+        return _made_in_words(active_armature(context), chains, made)
 
 
 def _made_in_words(armature: Object, chains: list[PropertyGroup], made: "list[Native]") -> str:
