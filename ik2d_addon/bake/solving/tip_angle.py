@@ -82,6 +82,8 @@ class AngleFrames:
         if starts is not None and starts.ndim == 2:
             return replace(path, parted=None)
         met = np.flatnonzero(path.reached & (np.asarray(path.angle_error) <= ANGLE_TOLERANCE))
+        if not met.size:
+            return replace(path, parted=None)
         least, parted = (yield from self.at(met).alone()), np.zeros(len(self.targets), np.bool_)
         parted[met] = np.abs(wrapped(path.angles[met] - least.angles)).max(axis=1) > _SAME
         return replace(path, parted=parted if parted.any() else None)

@@ -15,7 +15,7 @@ from ik2d_addon.rig.scene.sampler import sample_steps
 TIMES = [float(frame) for frame in range(1, 13)]
 
 
-def solved(keyed_location: bool = False):
+def solved(keyed_location: bool = False, away: float = 1.0, limit: float = 0.0):
     armature = add_armature(
         {
             "boom": ((0, 0, 0), (0, 1, 0.6), "", 0.0),
@@ -23,8 +23,10 @@ def solved(keyed_location: bool = False):
             "bucket": ((0, 2, 0.2), (0, 2.3, -0.2), "stick", 0.0),
         }
     )
-    target = add_target({1: (0, 1.6, 0.2), 12: (0, 1.9, 0.5)})
+    target = add_target({1: (0, 1.6 * away, 0.2), 12: (0, 1.9 * away, 0.5)})
     chain = add_chain(armature, "bucket", target, bone_count=3, tip_rotation='WORLD')
+    for joint in chain.joints if limit else ():
+        joint.use_limit, joint.limit_min, joint.limit_max = True, -limit, limit
     if keyed_location:
         bone = armature.pose.bones["bucket"]
         for frame, moved in ((1, 0.0), (12, 0.3)):
@@ -47,3 +49,10 @@ def test_errors_are_those_of_the_turns(keyed_location: bool) -> None:
     found = solved(keyed_location)
     assert found.solution.reached.all() and found.noticed.angle_errors.max() <= 1e-4
     assert found.miss.distance.max() <= found.tolerance
+
+
+@pytest.mark.parametrize("keyed_location", [False, True])
+def test_where_no_frame_is_met_the_path_is_as_near_as_can_be(keyed_location: bool) -> None:
+    found = solved(keyed_location, away=3.0, limit=1.0)
+    assert not found.solution.reached.any() and np.isfinite(found.turns).all()
+    assert found.solution.parted is None
