@@ -59,7 +59,7 @@ def in_stages(tests: Iterable[str]) -> list[list[str]]:
 
 
 def load(jobs: int) -> Covering:
-    """Return what was found earlier, or find it anew where the code or the tests have changed.
+    """Return the tests and the lines that they run: as last found, or anew after code or tests have changed.
 
     jobs: processes at a time.
     """

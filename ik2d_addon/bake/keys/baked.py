@@ -19,7 +19,7 @@ BAKED = (BAKE, PLANT_BAKE)
 
 
 def on_bones(armature: bpy.types.Object, bones: Sequence[str]) -> Wanted:
-    """Return which channels bakes have: rotations, slides, and scales that a chain has stretched."""
+    """Return a test for the channels that bakes key: rotations, slides, scales that a chain has stretched."""
     paths, scaled = baked_paths(armature, bones), {joint.name for joint in scaled_joints(armature)}
     posed = [armature.pose.bones[name] for name in bones if name in armature.pose.bones]
     paths |= {bone.path_from_id("rotation_mode") for bone in posed}

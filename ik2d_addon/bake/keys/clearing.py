@@ -81,11 +81,8 @@ def _left_of(rig: RigChain) -> tuple[list[str], set[str], set[tuple[str, int]]]:
     turned = set(rig.hands.bones) if rig.hands is not None else set[str]()
     hands = set(posed_hands(settings)) - turned if settings is not None else set[str]()
     paths = baked_paths(rig.armature, sorted(hands))
-    return (
-        slid,
-        hands,
-        slid_channels(rig.armature, slid) | {(path, index) for path in paths for index in range(4)},
-    )
+    turned_channels = {(path, index) for path in paths for index in range(4)}
+    return slid, hands, slid_channels(rig.armature, slid) | turned_channels
 
 
 def _among(channels: set[tuple[str, int]]) -> Wanted:
@@ -102,7 +99,7 @@ def channels_of(chain: PropertyGroup) -> dict[Object, Wanted]:
     Its armature, target and pole, and what these are blends of.
     """
     armature = chain.id_data
-    settings, on_chain = f"{chain.path_from_id()}.", on_bones(armature, bones_of_all(armature, [chain], ()))
+    settings, on_chain = f"{chain.path_from_id()}.", on_bones(armature, bones_of_chain(chain))
     moved: dict[Object, set[str]] = {armature: set()}
     followed = (chain.target, chain.subtarget), (chain.pole, chain.pole_subtarget)
     for ob, bone in walk(followed, copied_by):
@@ -229,7 +226,7 @@ def clear_bakes(
     everywhere = frame_start is None and frame_end is None
     for settings in armature.ik2d.chains if given.any else ():
         if everywhere and settings in chains or settings.last_bake or settings.was_live:
-            its = bones_of_all(armature, [settings], ())
+            its = bones_of_chain(settings)
             if settings.name in left or baked_keys(armature, its):
                 continue
             put_slides_back(armature, its)
@@ -264,9 +261,7 @@ def _clear_in(
                     stage.note({armature: bones})
                 given.add(now)
                 left |= {
-                    each.name
-                    for each in armature.ik2d.chains
-                    if baked_keys(armature, bones_of_all(armature, [each], ()))
+                    each.name for each in armature.ik2d.chains if baked_keys(armature, bones_of_chain(each))
                 }
     for _ in own:  # which shows the pose that comes back
         given.add(_give_back(armature, wanted, frames))
@@ -316,13 +311,18 @@ def bones_of_all(
 ) -> list[str]:
     """Return the bones of some chains and mechanisms of an armature, those of chains first; read only.
 
-    Also those that these have left with baked keys.
+    With the bones that they have baked and that nothing turns any more.
     """
     chains, mechanisms = list(chains), list(mechanisms)
     chained = {bone for chain in armature.ik2d.chains for bone in turned_bones_of(chain)}
     own = (bone.name for one in mechanisms for bone in one.bones if bone.name not in chained)
     left = (bone for one in (*chains, *mechanisms) for bone in bones_left(one))
     return list(dict.fromkeys([*all_bones(chains), *own, *left]))
+
+
+def bones_of_chain(chain: PropertyGroup) -> list[str]:
+    """Return the bones of one chain, as `bones_of_all` does of several."""
+    return bones_of_all(chain.id_data, [chain], ())
 
 
 def all_bones(chains: Iterable[PropertyGroup]) -> list[str]:

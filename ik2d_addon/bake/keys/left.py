@@ -12,7 +12,7 @@ from ...core.words import listed, say
 from ...rig.animation.bone_channels import BoneRotation
 from ...rig.chain.hands import posed_hands
 from ...rig.chain.native_state import is_mechanism
-from ...rig.chain.paths.baked import baked_bones
+from ...rig.chain.paths.baked import baked_bones, set_baked_bones
 from ...rig.chain.post import turned_bones_of
 from .baked import baked_keys
 
@@ -22,13 +22,13 @@ def note_baked(
     chains: Mapping[str, Iterable[BoneRotation]],
     mechanisms: Mapping[str, Iterable[BoneRotation]],
 ) -> None:
-    """Store which bones chains and mechanisms of an armature have keyed: what is keyed, by their names."""
+    """Store the bones that an armature's chains and mechanisms have keyed; these: names with rotations."""
     settings = armature.ik2d
     own = [(settings.chains.get(name), keyed) for name, keyed in chains.items()]
     own += [(settings.mechanisms.get(name), keyed) for name, keyed in mechanisms.items()]
     for one, keyed in own:
         if one is not None:
-            _note(one, (*baked_bones(one), *(channels.bone for channels in keyed)))
+            set_baked_bones(one, (*baked_bones(one), *(channels.bone for channels in keyed)))
 
 
 def bones_left(settings: PropertyGroup) -> list[str]:
@@ -67,7 +67,7 @@ def leave_keys(settings: PropertyGroup) -> None:
     kept = set(_with_keys(armature, _turned(settings)))
     for one in (*armature.ik2d.chains, *armature.ik2d.mechanisms):
         if one != settings and kept.intersection(baked_bones(one)):
-            _note(one, (bone for bone in baked_bones(one) if bone not in kept))
+            set_baked_bones(one, (bone for bone in baked_bones(one) if bone not in kept))
 
 
 def _with_keys(armature: Object, bones: Iterable[str]) -> list[str]:
@@ -79,7 +79,3 @@ def _turned(settings: PropertyGroup) -> list[str]:
     if is_mechanism(settings):
         return list(settings.bones.keys())
     return [*turned_bones_of(settings), *posed_hands(settings)]
-
-
-def _note(settings: PropertyGroup, bones: Iterable[str]) -> None:
-    settings.bones_baked = "\n".join(dict.fromkeys(bones))

@@ -115,7 +115,7 @@ class _Side:
 
 
 def _refuse_other_parent(mechanism: Any, bone: str) -> None:
-    """Raise IK2DError for a bone of which one side alone has a pin at its head, or at another bone's."""
+    """Raise IK2DError for a bone whose counterpart has not the counterpart of its parent in the mechanism."""
     known, names, other = mechanism.id_data.data.bones, mechanism.bones, flip_name(bone)
     parents = [known[name].parent for name in (bone, other)]
     own, its = (parent.name if parent is not None else "" for parent in parents)
@@ -131,12 +131,13 @@ def _refuse_other_parent(mechanism: Any, bone: str) -> None:
 
 
 def _driving(mechanism: Any, driver: Any) -> tuple[str, ...]:
-    """Return the bones that drive by a driver: both of a ram."""
+    """Return the names of a driver's bones: one, or a ram's barrel and rod."""
     ram = ram_of(mechanism, driver.bone)
     return (driver.bone,) if ram is None else (ram.bone, ram.other)
 
 
 def _pair(kind: str, bone: str, other: str) -> tuple[str, frozenset[str]]:
+    """Return a joint's kind with its bones in no order: a pin of a on b is one of b on a."""
     return kind, frozenset((bone, other))
 
 

@@ -334,9 +334,9 @@ class IK2D_OT_mechanism_mirror(ChainOperator, Operator):
         name = mechanism.name
         other = mirror_mechanism(mechanism)
         activate(other)
-        is_same = other.name == name
-        told = say("Mechanism '{name}' has both sides now", name=name) if is_same else say("Mirrored to ")
-        return f"{told}{'' if is_same else quoted([other.name])}{what_drives(other)}"
+        if other.name == name:
+            return say("Mechanism '{name}' has both sides now", name=name) + what_drives(other)
+        return say("Mirrored to ") + quoted([other.name]) + what_drives(other)
 
 
 HEADINGS = {"mechanisms": "mechanism_* mechanism.* mechanism_joint.* mechanism_driver.* mechanism_bone.*"}

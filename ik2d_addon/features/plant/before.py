@@ -9,7 +9,7 @@ import bpy
 from bpy.types import Object, PropertyGroup
 
 from ...bake.keys.baked import baked_keys, on_bones
-from ...bake.keys.clearing import bones_of_all, live_again
+from ...bake.keys.clearing import bones_of_chain, live_again
 from ...bake.keys.clearing import channels_of as of_chain
 from ...rig.animation.kept.giving_back import Wanted, give_back, has_keys
 from ...rig.animation.kept.marks import PLANTED, Marks
@@ -40,8 +40,7 @@ def channels_of(chain: PropertyGroup) -> dict[Object, Wanted]:
 def _is_of_another(ob: Object, armature: Object) -> bool:
     """Return whether another armature follows an object, or a bone of it, and is planted."""
     return any(
-        ob in (chain.target, chain.pole)
-        and has_keys(other, on_bones(other, bones_of_all(other, [chain], ())), PLANTED)
+        ob in (chain.target, chain.pole) and has_keys(other, on_bones(other, bones_of_chain(chain)), PLANTED)
         for other in with_settings(bpy.data.objects)
         if other not in (armature, ob)
         for chain in other.ik2d.chains
@@ -106,7 +105,7 @@ def _without_contacts(wanted: Wanted) -> Wanted:
 
 def follow_as_before(chain: PropertyGroup) -> None:
     """Turn Live on again, where the bake of a planting has turned it off and none of its keys are left."""
-    if not baked_keys(chain.id_data, bones_of_all(chain.id_data, [chain], ())):
+    if not baked_keys(chain.id_data, bones_of_chain(chain)):
         live_again(chain)
 
 

@@ -379,7 +379,10 @@ def frame_motions(rig: RigMechanism, frames: Floats) -> Floats:
 
 
 def linkage_settings(settings: Any, number: Callable[[str], int | None]) -> tuple[list[Any], list[Any]]:
-    """Return what fingerprints hold of a mechanism's bones and joints. number: of a bone, as names change."""
+    """Return the settings of a mechanism's bones and of its joints, for fingerprints.
+
+    number: returns the number of a bone of a name, which counts instead of the name as that may change.
+    """
     joints = [
         (one.kind, number(one.bone), one.end, number(one.other), one.ratio, *one.stroke)
         for one in settings.joints
